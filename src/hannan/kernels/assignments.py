@@ -8,6 +8,7 @@ import numpy as np
 from numba import float64
 
 from hannan.kernels.compiling import njit
+from hannan.kernels.hits import count_hit, count_short
 
 
 @njit
@@ -163,9 +164,7 @@ def resample(
     distance = np.empty(m)
     before = np.empty(m, np.intp)
     done = np.empty(m, np.bool_)
-    short = 0
-    for e in range(elements.size):
-        short += hits[e] < successes
+    short = count_short(hits, successes)
     for k in range(totals.size):
         costs[row_of[k], column_of[k]] = min(totals[k], most)
     if n == m and assign(costs, handicap, price, owner, column, distance, before, done):
@@ -183,8 +182,5 @@ def resample(
             k = elements[e]
             i, j = row_of[k], column_of[k]
             if hits[e] < successes and column[i] == j and costs[i, j] < most:
-                hits[e] += 1
-                if hits[e] == successes:
-                    reached[e] = used + row - start
-                    short -= 1
+                short -= count_hit(e, used + row - start, successes, hits, reached)
     return row - start, short

@@ -109,6 +109,19 @@ def _tile(totals, block, row, count, scale, costs):
             costs[e * WIDTH + i] = totals[e] + scale * float64(z[e])
 
 
+@njit
+def _count_edges(costs, value, pair, counts):
+    """counts[i] = the number of edges that cost no more than their bottleneck, in each lane."""
+    zero, one = lanes.splat(0.0), lanes.splat(1.0)
+    chosen = zero
+    for e in range(pair.size):
+        if pair[e] >= 0:
+            bottleneck = lanes.load(value, pair[e] * WIDTH)
+            here = lanes.where_less(bottleneck, lanes.load(costs, e * WIDTH), zero, one)
+            chosen = lanes.add(chosen, here)
+    lanes.store(counts, 0, chosen)
+
+
 @njit(nogil=True)
 def tree_resample(
     totals, block, start, stop, scale, pair, targets, starts, ways, n_pairs, tail, head, n_nodes,
@@ -123,7 +136,6 @@ def tree_resample(
     counts = np.empty(WIDTH)
     whole, inside = np.empty((1, totals.size)), np.empty((1, totals.size), np.bool_)
     wanted = np.empty(elements.size, np.int64)
-    zero, one = lanes.splat(0.0), lanes.splat(1.0)
     short = 0
     for e in range(elements.size):
         if hits[e] < successes:
@@ -134,28 +146,19 @@ def tree_resample(
         count = min(WIDTH, stop - row)
         _tile(totals, block, row, count, scale, costs)
         _sixteen(costs, pair, targets, starts, ways, value)
-        chosen = zero
-        for e in range(pair.size):
-            if pair[e] >= 0:
-                bottleneck = lanes.load(value, pair[e] * WIDTH)
-                here = lanes.where_less(bottleneck, lanes.load(costs, e * WIDTH), zero, one)
-                chosen = lanes.add(chosen, here)
-        lanes.store(counts, 0, chosen)
+        _count_edges(costs, value, pair, counts)
         for i in range(count):
             tied = counts[i] != n_nodes - 1
             if tied:
-                for e in range(totals.size):
-                    whole[0, e] = costs[e * WIDTH + i]
+                whole[0] = costs[i::WIDTH]
                 kruskal_rows(whole, tail, head, n_nodes, inside)
             row += 1
             left = 0
             for n in range(short):
                 e = wanted[n]
                 k = elements[e]
-                if tied:
-                    hits[e] += inside[0, k]
-                else:
-                    hits[e] += costs[k * WIDTH + i] == value[pair[k] * WIDTH + i]
+                bottleneck = value[pair[k] * WIDTH + i]
+                hits[e] += inside[0, k] if tied else costs[k * WIDTH + i] == bottleneck
                 wanted[left] = e
                 if hits[e] == successes:
                     reached[e] = used + row - start

@@ -13,42 +13,14 @@ i for variable i.
 """
 
 import numpy as np
-from llvmlite import ir
-from numba import config, float64, types, uint64
-from numba.extending import intrinsic
+from numba import float64, uint64
 
 from hannan.kernels.compiling import njit
+from hannan.kernels.lanes import count_bits, lowest_bit
 
 _ONE = np.uint64(1)
 _NONE = np.uint64(0)
 _ROUNDING = 1e-12  # possible error of a bound, relative to the sum of all weights
-
-
-@intrinsic
-def _lowest(typing_context, word):
-    """Number of the lowest set bit of a word that is not zero."""
-
-    def generate(context, builder, signature, args):
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.uint64(types.uint64), generate
-
-
-@intrinsic
-def _count(typing_context, word):
-    """Number of set bits."""
-
-    def generate(context, builder, signature, args):
-        return builder.ctpop(args[0])
-
-    return types.int64(types.uint64), generate
-
-
-if getattr(config, "DISABLE_JIT"):  # noqa: B009
-    globals().update(
-        _lowest=lambda word: (int(word) & -int(word)).bit_length() - 1,
-        _count=lambda word: int(word).bit_count(),
-    )
 
 
 @njit
@@ -79,14 +51,14 @@ def split(all_masks, all_weights, w):
         mask, weight = all_masks[c], all_weights[c]
         if weight == 0.0:
             continue
-        if _count(mask) > 1:
+        if count_bits(mask) > 1:
             masks[kept] = mask
             weights[kept] = weight
             kept += 1
             continue
         constant += weight
         if mask != _NONE:
-            w[_lowest(mask)] -= weight
+            w[lowest_bit(mask)] -= weight
     return constant, masks[:kept], weights[:kept]
 
 
@@ -103,10 +75,10 @@ def _descend(mask, w, masks, weights):
             if common == _NONE:
                 rest = masks[c]
                 while rest != _NONE:
-                    gain[_lowest(rest)] -= weights[c]
+                    gain[lowest_bit(rest)] -= weights[c]
                     rest &= rest - _ONE
-            elif _count(common) == 1:
-                gain[_lowest(common)] += weights[c]
+            elif count_bits(common) == 1:
+                gain[lowest_bit(common)] += weights[c]
         at = 0
         for i in range(1, n):
             if gain[i] < gain[at]:
@@ -130,14 +102,14 @@ def _restrict(inside, outside, w, penalty, pw, n_penalties, reward, rw, n_reward
         if mask & inside != _NONE:
             continue
         mask &= ~outside
-        if _count(mask) > 1:
+        if count_bits(mask) > 1:
             penalty[kept] = mask
             pw[kept] = weight
             kept += 1
             continue
         lost += weight
         if mask != _NONE:
-            w[_lowest(mask)] -= weight
+            w[lowest_bit(mask)] -= weight
     n_penalties = kept
     kept = 0
     for c in range(n_rewards):
@@ -146,12 +118,12 @@ def _restrict(inside, outside, w, penalty, pw, n_penalties, reward, rw, n_reward
             lost += weight
             continue
         mask &= ~outside
-        if _count(mask) > 1:
+        if count_bits(mask) > 1:
             reward[kept] = mask
             rw[kept] = weight
             kept += 1
         elif mask != _NONE:
-            w[_lowest(mask)] += weight
+            w[lowest_bit(mask)] += weight
     return lost, n_penalties, kept
 
 
@@ -162,7 +134,7 @@ def _sums(masks, weights, count, out):
     for c in range(count):
         rest = masks[c]
         while rest != _NONE:
-            out[_lowest(rest)] += weights[c]
+            out[lowest_bit(rest)] += weights[c]
             rest &= rest - _ONE
 
 
@@ -197,7 +169,7 @@ def _bound(free, w, penalty, pw, n_penalties, reward, rw, n_rewards, r, budget, 
         budget[c] = rw[c]
     rest = free
     while rest != _NONE:
-        i = _lowest(rest)
+        i = lowest_bit(rest)
         rest &= rest - _ONE
         r[i] = w[i]
         at[i] = 0
@@ -211,7 +183,7 @@ def _bound(free, w, penalty, pw, n_penalties, reward, rw, n_rewards, r, budget, 
         t = pw[c]
         rest = penalty[c]
         while rest != _NONE:
-            i = _lowest(rest)
+            i = lowest_bit(rest)
             rest &= rest - _ONE
             if r[i] < t:
                 r[i] += _gather(i, t - r[i], reward, budget, n_rewards, at)
@@ -224,11 +196,11 @@ def _bound(free, w, penalty, pw, n_penalties, reward, rw, n_rewards, r, budget, 
             total += t
             rest = penalty[c]
             while rest != _NONE:
-                r[_lowest(rest)] -= t
+                r[lowest_bit(rest)] -= t
                 rest &= rest - _ONE
     rest = free
     while rest != _NONE:
-        i = _lowest(rest)
+        i = lowest_bit(rest)
         rest &= rest - _ONE
         if r[i] < 0.0:
             total += r[i]
@@ -261,7 +233,7 @@ def _small_first(masks, weights, sign, n, kept_masks, kept_weights):
     kept = 0
     for wanted in range(2, n + 1):
         for c in range(masks.size):
-            if sign * weights[c] > 0.0 and _count(masks[c]) == wanted:
+            if sign * weights[c] > 0.0 and count_bits(masks[c]) == wanted:
                 kept_masks[kept] = masks[c]
                 kept_weights[kept] = sign * weights[c]
                 kept += 1
@@ -279,7 +251,7 @@ def _propagate(
     while True:
         rest = take
         while rest != _NONE:
-            paid += w[_lowest(rest)]
+            paid += w[lowest_bit(rest)]
             rest &= rest - _ONE
         inside |= take
         free &= ~(take | leave)
@@ -292,7 +264,7 @@ def _propagate(
         take, leave = _NONE, _NONE
         rest = free
         while rest != _NONE:
-            i = _lowest(rest)
+            i = lowest_bit(rest)
             rest &= rest - _ONE
             if w[i] - p[i] >= 0.0:
                 leave |= _ONE << i
@@ -308,7 +280,7 @@ def _fix(free, r, low, most):
     take, leave = _NONE, _NONE
     rest = free
     while rest != _NONE:
-        i = _lowest(rest)
+        i = lowest_bit(rest)
         rest &= rest - _ONE
         if r[i] > 0.0 and low + r[i] > most:
             leave |= _ONE << i
@@ -323,7 +295,7 @@ def _most_at_stake(free, w, p, q):
     branch, impact = _NONE, -1.0
     rest = free
     while rest != _NONE:
-        i = _lowest(rest)
+        i = lowest_bit(rest)
         rest &= rest - _ONE
         stakes = (w[i] + q[i]) * (p[i] - w[i])
         if stakes > impact:

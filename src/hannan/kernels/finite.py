@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hannan.kernels import lanes
 from hannan.kernels.compiling import njit
+from hannan.kernels.hits import count_hit, count_short
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_laplace, laplace_one, transpose
 from hannan.kernels.weights import SUM, chance, take
@@ -464,20 +465,14 @@ def resample_many(
     Updates `hits`, and `reached` (the draw at which an element had enough, counted from `used`);
     returns the number of rows used and of elements still short.
     """
-    short = 0
-    for e in range(hits.size):
-        if hits[e] < successes:
-            short += 1
+    short = count_short(hits, successes)
     row = start
     while row < stop and short > 0:
         action = column[leader(scores, block[row], scale)]
         row += 1
         for e in range(hits.size):
             if member[action, e] and hits[e] < successes:
-                hits[e] += 1
-                if hits[e] == successes:
-                    reached[e] = used + row - start
-                    short -= 1
+                short -= count_hit(e, used + row - start, successes, hits, reached)
     return row - start, short
 
 

@@ -240,6 +240,26 @@ def _total(a):
     return a[0]
 
 
+@intrinsic
+def lowest_bit(typing_context, word):
+    """Number of the lowest set bit of a word that is not zero."""
+
+    def generate(context, builder, signature, args):
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic
+def count_bits(typing_context, word):
+    """Number of set bits of a word."""
+
+    def generate(context, builder, signature, args):
+        return builder.ctpop(args[0])
+
+    return types.int64(types.uint64), generate
+
+
 if getattr(config, "DISABLE_JIT"):  # noqa: B009
     globals().update(
         load=lambda array, offset: array[offset : offset + WIDTH].copy(),
@@ -257,4 +277,6 @@ if getattr(config, "DISABLE_JIT"):  # noqa: B009
         total=_total,
         zip_low=lambda a, b: np.stack([a, b], axis=1).ravel()[:WIDTH],
         zip_high=lambda a, b: np.stack([a, b], axis=1).ravel()[WIDTH:],
+        lowest_bit=lambda word: (int(word) & -int(word)).bit_length() - 1,
+        count_bits=lambda word: int(word).bit_count(),
     )

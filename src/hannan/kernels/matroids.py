@@ -4,6 +4,7 @@ import numpy as np
 from numba import float64
 
 from hannan.kernels.compiling import njit
+from hannan.kernels.hits import count_hit, count_short
 from hannan.kernels.subsets import smallest
 
 
@@ -139,6 +140,21 @@ def partition(costs, order, starts, capacities, below):
     return np.flatnonzero(inside[0])
 
 
+@njit
+def _is_chosen(totals, z, scale, k, rivals, capacity, below):
+    """Return whether fewer rivals than the capacity come before element k under this noise."""
+    cost = totals[k] + scale * float64(z[k])
+    if not cost < below:
+        return False
+    ahead = 0
+    for i in rivals:
+        other = totals[i] + scale * float64(z[i])
+        ahead += other < cost or (other == cost and i < k)
+        if ahead >= capacity:
+            return False
+    return ahead < capacity
+
+
 @njit(nogil=True)
 def partition_resample(
     totals, block, start, stop, scale, order, starts, group, capacities, below,
@@ -150,9 +166,7 @@ def partition_resample(
     `reached` (the draw at which an element had enough, counted from `used`); returns the number of
     rows used and of elements still short.
     """
-    short = 0
-    for e in range(elements.size):
-        short += hits[e] < successes
+    short = count_short(hits, successes)
     row = start
     while row < stop and short > 0:
         z = block[row]
@@ -162,21 +176,9 @@ def partition_resample(
                 continue
             k = elements[e]
             g = group[k]
-            cost = totals[k] + scale * float64(z[k])
-            if not cost < below:
-                continue
-            ahead = 0
-            for n in range(starts[g], starts[g + 1]):
-                i = order[n]
-                other = totals[i] + scale * float64(z[i])
-                ahead += other < cost or (other == cost and i < k)
-                if ahead >= capacities[g]:
-                    break
-            if ahead < capacities[g]:
-                hits[e] += 1
-                if hits[e] == successes:
-                    reached[e] = used + row - start
-                    short -= 1
+            rivals = order[starts[g] : starts[g + 1]]
+            if _is_chosen(totals, z, scale, k, rivals, capacities[g], below):
+                short -= count_hit(e, used + row - start, successes, hits, reached)
     return row - start, short
 
 

@@ -9,6 +9,7 @@ from numba import float64, int64
 
 from hannan.kernels.closed import perturb
 from hannan.kernels.compiling import njit
+from hannan.kernels.hits import count_hit, count_short
 
 
 @njit
@@ -147,6 +148,15 @@ def _count_less(totals, z, scale, bound):
     return count
 
 
+@njit
+def _holds(numbers, size, number):
+    """Return whether a number is among the first `size` numbers."""
+    j = 0
+    while j < size and numbers[j] != number:
+        j += 1
+    return j < size
+
+
 @njit(nogil=True)
 def resample(totals, block, start, stop, scale, m, below, elements, successes, hits, reached, used):
     """Go through rows until every element was among the m smallest `successes` times.
@@ -156,10 +166,7 @@ def resample(totals, block, start, stop, scale, m, below, elements, successes, h
     """
     values = np.empty(m)
     where = np.empty(m, np.intp)
-    short = 0
-    for e in range(elements.size):
-        if hits[e] < successes:
-            short += 1
+    short = count_short(hits, successes)
     row = start
     while row < stop and short > 0:
         z = block[row]
@@ -173,12 +180,6 @@ def resample(totals, block, start, stop, scale, m, below, elements, successes, h
             continue
         size = smallest(totals, z, scale, m, below, values, where)
         for e in range(elements.size):
-            if hits[e] < successes:
-                for j in range(size):
-                    if where[j] == elements[e]:
-                        hits[e] += 1
-                        if hits[e] == successes:
-                            reached[e] = used + row - start
-                            short -= 1
-                        break
+            if hits[e] < successes and _holds(where, size, elements[e]):
+                short -= count_hit(e, used + row - start, successes, hits, reached)
     return row - start, short
