@@ -11,6 +11,7 @@ from pathlib import Path
 
 import networkx as nx
 import numpy as np
+from examples.worlds.road_files import read_edges
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import bellman_ford
 
@@ -30,7 +31,7 @@ def run() -> list[Line]:
     if not DATA.exists():
         print(f"paths: no {DATA.name} beside the repository, so only random graphs are measured")
         return _large()
-    roads = hn.networks.read_edges(DATA, rename={"ue_flow": "flow"}, zones=ZONES)
+    roads = read_edges(DATA, rename={"ue_flow": "flow"}, zones=ZONES)
     oracle = hn.oracles.Paths.towards(roads, SOURCE, TARGET)
     return [*_leaders(roads, oracle), *_rounds(roads, oracle), *_large()]
 

@@ -29,7 +29,6 @@ LEARNERS = [
 
 # Others' names that begin with an underscore and are meant to be used.
 MEANT = {
-    "os._exit": "ends a worker without cleaning up, and is documented",
     "model._multiclass": "what river's own checks ask a classifier",
     "thing._get_params": "how river itself clones a model",
 }

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examples.worlds.road_files import read_edges, read_tntp
 
 import hannan as hn
 from hannan.cli import main
 from hannan.environments import FromFile, FromLog
-from hannan.networks import read_edges, read_tntp
 from tests.for_each import for_each
 
 MIB = 2**20

@@ -2,9 +2,9 @@ import gzip
 
 import numpy as np
 import pytest
+from examples.worlds.road_files import read_edges, read_tntp
 
 import hannan as hn
-from hannan.networks import read_edges, read_tntp
 
 TNTP = """<NUMBER OF ZONES> 2
 <NUMBER OF NODES> 4
