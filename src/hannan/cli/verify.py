@@ -22,8 +22,8 @@ from hannan.verify import verify as try_claims
 @click.command()
 @click.option("--quick", is_flag=True, help="A few minutes (the default).")
 @click.option("--full", is_flag=True, help="Larger experiments, which take longer.")
-@click.option("--only", multiple=True, metavar="NAME", help="One claim; may be given often.")
-@click.option("--seed", default=0, help="Of all experiments.")
+@click.option("--only", multiple=True, metavar="NAME", help="Name of a claim; may be repeated.")
+@click.option("--seed", default=0, help="Seed of all experiments.")
 @click.option("--verbose", is_flag=True, help="Show every check of every claim.")
 @click.option("--report", metavar="FILE.html", help="Write all checks as a page, too.")
 @as_json
@@ -87,7 +87,7 @@ def _verdicts(names: list[str] | None, full: bool, seed: int) -> list[Verdict]:
 
 
 def _plain(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as plain values."""
+    """Return a verdict as plain values."""
     checks = [
         {
             "what": check.what,
@@ -114,7 +114,7 @@ def _number(value: float) -> float | None:
 
 
 def as_table(verdicts: list[Verdict], every: bool = False) -> Table:
-    """For each claim what it says, and the check with the least room; or every check.
+    """Show for each claim its statement, and the check with the least room; or every check.
 
     Checks that fail are always shown.
     """

@@ -61,11 +61,11 @@ class Listed(Environment):
 
     @property
     def horizon(self) -> int:
-        """Their number."""
+        """Number of losses."""
         return len(self.losses)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """The first ones."""
+        """Yield the first losses."""
         for loss in self.losses[:horizon]:
             yield Round(None, loss)
 
@@ -99,7 +99,7 @@ class Repeats(Environment):
         self.n_actions = oracle.n_actions
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """What was seen before costs most."""
+        """Charge most for the action that was seen before."""
         K = self.n_actions
         plays = self.oracle.table
         totals = np.zeros(len(plays))
@@ -139,7 +139,7 @@ class Habits(Environment):
         self.n_actions = int(oracle.n_actions or 0)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """Habits cost."""
+        """Charge for habits."""
         K, m = self.n_actions, self.oracle.max_chosen
         played = np.zeros((len(self.arrivals), K))
         for _ in range(horizon):

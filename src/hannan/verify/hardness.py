@@ -54,7 +54,7 @@ class Bisection(Environment):
         """What each round costs the learner, on average over its randomness."""
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """Points between those labelled 0 and those labelled 1."""
+        """Yield points between those labelled 0 and those labelled 1."""
         low, high = Fraction(0), Fraction(1)
         for _ in range(horizon):
             x = (low + high) / 2
@@ -70,7 +70,7 @@ class Bisection(Environment):
 
 
 def solve_exactly(contexts: list[Any], losses: np.ndarray) -> Callable[[Any], int]:
-    """A user's own optimiser: the best "1 where x ≥ θ", for contexts that can be compared."""
+    """Return the best "1 where x ≥ θ" for contexts that can be compared, as a user's optimiser."""
     order = sorted(range(len(contexts)), key=contexts.__getitem__)
     points = [contexts[i] for i in order]
     zero, one = (losses[order, a] if losses.size else np.zeros(0) for a in (0, 1))
@@ -81,7 +81,7 @@ def solve_exactly(contexts: list[Any], losses: np.ndarray) -> Callable[[Any], in
 
 
 def _fakes(rng: np.random.Generator) -> list[tuple[Fraction, np.ndarray]]:
-    """Fake outcomes for Algorithm 1: losses on random points."""
+    """Draw fake outcomes for Algorithm 1: losses on random points."""
     return [(Fraction(int(i), 2**20), rng.laplace(size=2)) for i in rng.integers(1, 2**20, size=4)]
 
 
@@ -89,7 +89,7 @@ _GRID = [Fraction(i, 16) for i in range(1, 16)]
 
 
 def on_a_line(seed: int) -> dict[str, Learner]:
-    """Learners for whom any number may arrive."""
+    """Return learners for which any number may arrive."""
     line = Thresholds()
     plain = ContextFTPL(line, seed=seed)
     return {
@@ -113,13 +113,13 @@ def on_a_line(seed: int) -> dict[str, Learner]:
 
 
 def on_a_list(table: FinitePolicies, seed: int) -> dict[str, Learner]:
-    """Learners with a list of all thresholds that n bisections can end with: N = 2^n."""
+    """Return learners with a list of all thresholds that n bisections can end with: N = 2^n."""
     names = ("Hedge", "Exp4", "FixedShare", "AdaNormalHedge", "OptimisticHedge", "KalaiVempala")
     return {name: getattr(baselines, name)(table, seed=seed) for name in names}
 
 
 def dyadic_thresholds(n: int) -> FinitePolicies:
-    """All 2^n thresholds on the points i/2^n, 0 < i < 2^n."""
+    """List all 2^n thresholds on the points i/2^n, 0 < i < 2^n."""
     place = np.arange(2**n)
     return FinitePolicies((place[:-1] >= place[:, None]).astype(np.int8), n_actions=2)
 
@@ -145,7 +145,7 @@ class Games(NamedTuple):
         return float(self.expected.mean(axis=0).sum())
 
     def forced(self) -> Check:
-        r"""Whether T/2 was lost.
+        r"""Check that T/2 was lost.
 
         The share of n witnesses that lose in a round has a mean of 1/2 ± δ, plus with probability
         1/2 + δ at least, so :math:`E[e^{-\lambda (\text{share} - 1/2)}] \le e^{\lambda^2/8n}` for
@@ -194,7 +194,7 @@ def _play(
     effort: Effort,
     name: Callable[[Fraction], Any] | None = None,
 ) -> list[Games]:
-    """Each player against an adversary of its own, several times."""
+    """Let each learner play several games, each against another adversary."""
     found: dict[str, list[tuple[Trace, list[float], int]]] = defaultdict(list)
     for seed in effort.rng("hardness", T).integers(2**31, size=games).tolist():
         for who, learner in players(seed).items():
@@ -209,7 +209,7 @@ def _play(
 
 
 def _fair(games: Sequence[Games]) -> Iterator[Check]:
-    """Whether the adversary was allowed to do what it did."""
+    """Check that the adversary kept to its rules."""
     traces = [trace for each in games for trace in each.traces]
     best = max(float(trace.losses.sum() - trace.regret()) for trace in traces)
     suffered = sum(float(trace.losses.sum()) for trace in traces)
@@ -240,7 +240,7 @@ def _told(games: Sequence[Trace]) -> Iterator[Check]:
 
 
 def claimed_bounds(learner: Any) -> int:
-    """How many bounds on its regret a learner claims."""
+    """Count the bounds on its regret that a learner claims."""
     said = learner.certificate() if hasattr(learner, "certificate") else None
     names = ("measured", "a_priori", "high_probability", "theorem_5")
     estimates = ("stability_estimate", "variance_estimate", "comparator_estimate")
@@ -264,7 +264,7 @@ MISUSES: dict[str, tuple[Callable[[], Any], str]] = {
 
 
 def _accepted() -> float:
-    """How many misuses were not refused by name."""
+    """Count the misuses that raise no error with the name of the argument."""
     accepted = 0
     for misuse, word in MISUSES.values():
         try:

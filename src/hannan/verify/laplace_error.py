@@ -66,12 +66,12 @@ def draw_of(learner: ContextFTPL, number: int = 0) -> Draw:
 
 
 def _distance(values: FloatArray, scale: float) -> float:
-    """The statistic of Kolmogorov and Smirnov."""
+    """Return the statistic of Kolmogorov and Smirnov."""
     return float(stats.kstest(values, stats.laplace(scale=scale).cdf).statistic)
 
 
 def _correlation(draws: FloatArray) -> float:
-    """The largest of three correlations: between rounds, contexts, actions."""
+    """Return the largest of three correlations: between rounds, contexts, actions."""
     signs = np.sign(draws) * np.log1p(np.abs(draws))  # light tails, so that the mean is normal
     found = []
     for axis in range(3):
@@ -82,7 +82,7 @@ def _correlation(draws: FloatArray) -> float:
 
 
 def _plays(effort: Effort, listed: int, ahead: float) -> float:
-    r"""How far a learner's plays are from their law, in standard errors.
+    r"""Return the distance of a learner's plays from their law, in standard errors.
 
     One of two actions is ahead by x/ε. The difference of two unit Laplace variables exceeds x
     with probability :math:`(\frac12 + \frac x4) e^{-x}`.
@@ -153,7 +153,7 @@ def _cases(effort: Effort) -> Iterator[Case]:
 
 
 def _measured(case: Case, effort: Effort) -> tuple[float, float]:
-    """ε times half of what the oracle makes of a learner's noise, and the standard error."""
+    """Return ε times half the spread that the oracle finds in noise, and its standard error."""
     pairs, epsilon = effort.pick(1000, 10_000), 0.25
     seed = effort.seed + 1
     learner = ContextFTPL(case.oracle, contexts=case.contexts, epsilon=epsilon, seed=seed)

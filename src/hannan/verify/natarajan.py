@@ -84,7 +84,7 @@ def _cases(effort: Effort) -> Iterator[Case]:
 
 
 def _thresholds(d: int, K: int) -> Case:
-    """An infinite class, of which the policies that differ on these contexts are listed."""
+    """Return an infinite class, of which the policies that differ on these contexts are listed."""
     oracle = Thresholds(K)
     points = [float(x) for x in range(d)]
     pairs = itertools.product(points, itertools.product(range(K), repeat=2))
@@ -94,7 +94,7 @@ def _thresholds(d: int, K: int) -> Case:
 
 
 def _nearly_constant(d: int, K: int, nu: int) -> Case:
-    """Action 0 but for ν contexts at most: of dimension ν, and as large as can be for K = 2."""
+    """Return all policies that play 0 except on ν contexts: the largest of dimension ν if K = 2."""
     table = np.array(list(itertools.product(range(K), repeat=d)))
     table = table[(table != 0).sum(axis=1) <= nu]
     return Case(f"0 but for {nu} of {d}, K = {K}", FinitePolicies(table), range(d), table, K)

@@ -29,7 +29,7 @@ def draws(
     seed: int,
     foresee: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
-    r"""Calls beside the one for playing in each round of a game, and those to be expected.
+    r"""Return the calls of each round beside the one for playing, and those to be expected.
 
     The latter, :math:`\sum_j 1-(1-q_j)^{L-1}`, where q can be computed.
     """
@@ -76,7 +76,7 @@ def price(effort: Effort) -> Iterator[Check]:
 
 
 def _few(what: str, found: list[FloatArray], K: int, m: int) -> Iterator[Check]:
-    """Against the two limits, and what a round may cost at most."""
+    """Hold the calls to two limits, and to the most that a round may cost."""
     limits = np.array([min(K, m * (L - 1)) for L in LIMITS])
     means = np.mean(found, axis=1)
     chance = SIGMAS * np.std(found, axis=1) / math.sqrt(len(found[0]))
@@ -93,7 +93,7 @@ def _most(found: list[FloatArray], m: int) -> float:
 
 
 def _free(effort: Effort, sets: Oracle, K: int, T: int) -> Iterator[Check]:
-    """What costs nothing: no losses, and elements without a loss beside one that has one."""
+    """Check that losses of zero cost no calls."""
     nothing, _ = draws(sets, 120, Separate(), np.zeros(K), T, effort.seed)
     pairs = combinations(range(1, K), 2)
     with_first = FinitePolicies([[(0, *pair)] for pair in pairs], n_actions=K)

@@ -35,7 +35,7 @@ class Separate(Resampling):
         needed: Any,
         stop_key: Any,
     ) -> tuple[Any, int]:
-        """One element after the other."""
+        """Draw for one element after the other."""
         if isinstance(action, int):
             return super().weights(total, context, action, draw, limit, needed, stop_key)
         noise, first, scale = draw
@@ -61,7 +61,7 @@ LIMITS = (2, 8)
 def estimates(
     learner: ContextSemiBanditFTPL, context: Any, losses: FloatArray, count: int
 ) -> FloatArray:
-    """Loss estimates of many decisions, all made in the state the learner is in."""
+    """Return the loss estimates of many decisions in the present state of the learner."""
     found = np.zeros((count, len(losses)))
     for row in found:
         decision = learner.decide(context)
@@ -107,7 +107,7 @@ def mean_and_bias(effort: Effort) -> Iterator[Check]:
 def _at_a_state(
     effort: Effort, oracle: Oracle, L: int, mode: Any, warm: FloatArray, state: int
 ) -> tuple[FloatArray, FloatArray, FloatArray, float]:
-    """For each element q, mean estimate / loss and its standard error; and the largest weight."""
+    """Return q, mean estimate / loss and its standard error by element; and the largest weight."""
     K = int(oracle.n_actions or 0)
     learner = ContextSemiBanditFTPL(
         oracle, epsilon=0.5, max_resamples=L, resampling=mode, seed=100 * effort.seed + state
@@ -125,7 +125,7 @@ def _at_a_state(
 
 
 def _largest_bias(effort: Effort) -> Iterator[Check]:
-    """K = L + 1 even actions with loss 1: what truncation hides of the learner's own loss."""
+    """Measure the loss that truncation hides, for K = L + 1 even actions with loss 1."""
     L, n = 8, effort.pick(4000, 60_000)
     K = L + 1
     learner = ContextSemiBanditFTPL(
@@ -177,7 +177,7 @@ def moments(effort: Effort) -> Iterator[Check]:
 
 
 def _weights(effort: Effort, L: int, r: int, n: int) -> FloatArray:
-    """q, E W, E W² and its standard error for an action that is behind by some levels."""
+    """Return q, E W, E W² and its standard error for an action that is behind by some levels."""
     oracle = AllPolicies(1, 2)
     noise = oracle.noise([0], seed_key(effort.seed), 0, 2**20)
     rows, draw = [], 0

@@ -33,7 +33,7 @@ _CONFIDENCE = f"exact, or {SIGMAS} standard errors for each of some thirty sums:
 
 
 def first_leads(gap: float, scale: float) -> float:
-    """Probability that action 0 leads, its total being larger than the other one's by `gap`."""
+    """Return the probability that action 0 leads although its total is larger by `gap`."""
     if scale == 0.0:
         return float(gap <= 0.0)
     x = abs(gap) / scale
@@ -42,7 +42,7 @@ def first_leads(gap: float, scale: float) -> float:
 
 
 def _scale(step: Any, t: int) -> float:
-    """1/ε of the round after t others whose losses were between 0 and 1, all of them shown."""
+    """Return 1/ε of the round after t others whose losses were between 0 and 1."""
     if step.measures:
         return float(step.D) / _G
     return math.sqrt(2.0 * (t + 1) / _G) if step.schedules else 1.0 / step.epsilon
@@ -56,7 +56,7 @@ class Sums:
         self._variances: dict[str, float] = defaultdict(float)
 
     def add(self, what: str, difference: float, variance: float) -> None:
-        """One more round; the variance is that of the difference, given the past."""
+        """Add a round; the variance is that of the difference, given the past."""
         self._sums[what] += difference
         self._variances[what] += variance
 
@@ -78,7 +78,7 @@ class Plays:
         self._last = [0.0] * max(_LAGS)
 
     def add(self, action: int, p: float, gap: float) -> None:
-        """Action 0 had probability p."""
+        """Add a round in which action 0 had probability p."""
         surplus, variance = float(action == 0) - p, p * (1.0 - p)
         self._sums.add("actions played", surplus, variance)
         # Too much noise brings the action that is behind too often, too little too rarely.
@@ -197,7 +197,7 @@ def _bandit_games(where: str, learner: ContextSemiBanditFTPL, T: int) -> Iterato
 
 
 def _caps(name: str, mode: Any) -> Iterator[Check]:
-    """An action that nothing would choose again is weighed by the cap itself, round by round."""
+    """Check that an action that is never chosen again is weighed by the cap, round by round."""
     K, T = 2, 30
     theorem = semi_bandit(T, d=1, n_actions=K, log_size=math.log(K), loss_bound=1.0)
     cases: dict[str, tuple[dict[str, Any], list[int]]] = {

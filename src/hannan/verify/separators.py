@@ -32,12 +32,12 @@ class Case(NamedTuple):
     contexts: Sequence[Any]
 
     def plays(self, contexts: Iterable[Any]) -> Table:
-        """What each policy plays on each context, [N, d]."""
+        """Return the action of each policy on each context, [N, d]."""
         checked = [self.oracle.check_context(context) for context in contexts]
         return np.array([[policy(x) for x in checked] for policy in self.policies])
 
     def separates(self, points: Iterable[int]) -> bool:
-        """What the oracle says about some points of the separator."""
+        """Ask the oracle whether some points of the separator separate."""
         kept = [self.separator[i] for i in points]
         return bool(kept) and self.oracle.separates(self.oracle.check_contexts(kept)) is True
 
@@ -82,7 +82,7 @@ def _cases(effort: Effort) -> Iterator[Case]:
 
 
 def _grid(n: int, steps: int) -> list[FloatArray]:
-    """Points finer than the intercepts, from the origin to beyond the last one."""
+    """Return points finer than the intercepts, from the origin to beyond the last one."""
     sides = np.arange(0, 2 * steps + 3) / (2 * steps)
     return [np.array(point) for point in itertools.product(sides, repeat=n)]
 
@@ -153,7 +153,7 @@ def repairs(effort: Effort) -> Iterator[Check]:
 
 
 def _literals() -> Iterator[Check]:
-    """Formulas with negations: on unit vectors most of them look alike."""
+    """Check that unit vectors do not tell formulas with negations apart."""
     for n in (2, 3, 4):
         rows = np.arange(2**n)[:, None] >> np.arange(n) & 1
         signs = np.array(list(itertools.product([-1, 0, 1], repeat=n)))
@@ -167,7 +167,7 @@ def _literals() -> Iterator[Check]:
 
 
 def _turned(oracle: InterceptClassifiers, steps: int, printed: FloatArray) -> Iterator[Check]:
-    """Linear classifiers on a line, and the same with their sides exchanged."""
+    """Tell apart linear classifiers on a line, and the same with their sides exchanged."""
     values = [*(np.arange(1, steps + 1) / steps), np.inf]
     policies = [oracle.policy([a]) for a in values]
     below, beyond = np.array([[0.5 / steps]]), np.array([[1.0 + 0.5 / steps]])
@@ -186,7 +186,7 @@ def _turned(oracle: InterceptClassifiers, steps: int, printed: FloatArray) -> It
 
 
 def _coin(oracle: InterceptClassifiers, T: int) -> FromArrays:
-    """First all but two classifiers are ruled out; then, at x = 1, the better of the two pays."""
+    """Rule out all but two classifiers; then, at x = 1, charge the better of the two."""
     contexts, losses = [], []
     total = oracle.objective()
     for t in range(T):

@@ -46,7 +46,7 @@ class Turn(NamedTuple):
 
     @property
     def draws(self) -> int:
-        """How many leaders were counted, before and after."""
+        """Number of leaders that were counted, before and after."""
         return int(self.before.sum())
 
     @property
@@ -58,7 +58,7 @@ class Turn(NamedTuple):
 
     @property
     def surely(self) -> FloatArray:
-        """A lower confidence limit of the same, by the limits of Clopper and Pearson."""
+        """Lower confidence limit of the exponent, by the limits of Clopper and Pearson."""
         n, before, after = self.draws, self.before, self.after
         low = stats.beta.ppf(_LEVEL, np.maximum(before, 0.5), n - before + 1)
         high = stats.beta.isf(_LEVEL, after + 1, np.maximum(n - after, 0.5))
@@ -66,12 +66,12 @@ class Turn(NamedTuple):
 
     @property
     def stability(self) -> float:
-        """What it cost not to know the round."""
+        """Cost of not knowing the round."""
         return float((self.before - self.after) @ self.cost) / self.draws
 
     @property
     def chance(self) -> float:
-        """What chance may add to that."""
+        """Deviation of the stability that chance may cause."""
         laws = (self.before / self.draws, self.after / self.draws)
         variance = sum(law @ self.cost**2 - (law @ self.cost) ** 2 for law in laws)
         return float(_SIGMAS * np.sqrt(variance / self.draws))
@@ -134,7 +134,7 @@ class Lemma(NamedTuple):
         return Turn(before, after, cost, least, _EPSILON * kappa * cost, printed)
 
     def random(self, rng: np.random.Generator, draws: int) -> Turn:
-        """A random class, history and round; single actions, sets of one size, or any sets."""
+        """Draw a class, history and round; single actions, sets of one size, or any sets."""
         columns, K = (int(n) for n in rng.integers([1 + self.separator, 2], [4, 5]))
         kind, size = int(rng.integers(3)), int(rng.integers(1, K))
         table: NDArray[Any] = rng.integers(K, size=(10, columns))
@@ -179,7 +179,7 @@ def _play(learner: ContextFTPL, context: Any, losses: Any) -> None:
 
 
 def _leader_counts(learner: ContextFTPL, first: int, count: int) -> Counts:
-    """How often each policy of a table leads under the next total, over some draws."""
+    """Count how often each policy of a table leads under the present total, over some draws."""
     table: Any = learner.oracle
     leaders: Any = learner.leader.total.leaders(draw_of(learner, first), count)
     return np.bincount([leader.index for leader in leaders], minlength=table.n_policies)
@@ -242,7 +242,7 @@ def separator(effort: Effort) -> Iterator[Check]:
 
 
 def _refutes(what: str, turn: Turn) -> Check:
-    """A counter-example: the exponent surely needed is larger than ε v."""
+    """Check a counter-example: the exponent surely needed is larger than ε v."""
     paid = turn.least > 0
     worst = float((turn.surely[paid] / (_EPSILON * turn.least[paid])).max())
     return Check(f"{what} is refuted: exponent surely needed over εv", worst, 1.0, False)

@@ -35,7 +35,7 @@ _MODULES = (
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A claim, what was found, and how long it took."""
+    """A claim, its checks, and how long they took."""
 
     claim: Claim
     finding: Finding
@@ -48,7 +48,7 @@ class Verdict:
 
 
 def claims(only: Iterable[str] | None = None) -> list[Claim]:
-    """All claims, or those of the given names; a name may also be a module's.
+    """Return all claims, or those of the given names; a name may also be a module's.
 
     Parameters
     ----------
@@ -60,19 +60,19 @@ def claims(only: Iterable[str] | None = None) -> list[Claim]:
     >>> [claim.name for claim in claims(["be-the-leader"])]
     ['be-the-leader']
     """
-    found: list[tuple[str, Claim]] = []
+    known: list[tuple[str, Claim]] = []
     for module in _MODULES:
         listed = vars(importlib.import_module(f"hannan.verify.{module}")).values()
         name = module.replace("_", "-")
-        found += [(name, claim) for claim in listed if isinstance(claim, Claim)]
+        known += [(name, claim) for claim in listed if isinstance(claim, Claim)]
     if only is None:
-        return [claim for _, claim in found]
+        return [claim for _, claim in known]
     wanted = list(only)
     for name in wanted:
-        if not any(name in (module, claim.name) for module, claim in found):
-            known = ", ".join(claim.name for _, claim in found)
-            raise ParameterError(f"No claim is called {name!r}; there are {known}.")
-    return [claim for module, claim in found if {module, claim.name} & set(wanted)]
+        if not any(name in (module, claim.name) for module, claim in known):
+            names = ", ".join(claim.name for _, claim in known)
+            raise ParameterError(f"No claim is called {name!r}; there are {names}.")
+    return [claim for module, claim in known if {module, claim.name} & set(wanted)]
 
 
 def verify(
@@ -84,8 +84,8 @@ def verify(
 ) -> list[Verdict]:
     """Try every claim, or some of them.
 
-    A claim whose experiment is refused by the library, as where a separator does not separate, has
-    failed, with what the library said as its only check; the others are tried nevertheless.
+    If an experiment raises a `HannanError`, for example because a separator does not separate, its
+    claim fails, with the error as its only check. The other claims are tried nevertheless.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def verify(
     full
         Whether to run larger experiments, which take longer.
     seed
-        Of all experiments.
+        Seed of all experiments.
     progress
         Called with each claim before it is tried.
 

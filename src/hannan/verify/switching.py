@@ -102,7 +102,7 @@ def regret_to_sequences(effort: Effort) -> Iterator[Check]:
 
 
 def sequences(T: int, N: int, k: int, grid: int = 1) -> NDArray[np.int64]:
-    """All sequences of T policies that switch at most k times, on a grid; one in each row."""
+    """List all sequences of T policies that switch at most k times, on a grid; one in each row."""
     everything = np.array(list(product(range(N), repeat=T)), np.int64).reshape(-1, T)
     changes = np.diff(everything, axis=1) != 0
     forbidden = np.arange(1, T) % grid != 0
@@ -188,7 +188,7 @@ class Instance(NamedTuple):
     key: int = 0
 
     def solved(self, **options: Any) -> tuple[float, float]:
-        """The oracle's minimum, and what its leader loses."""
+        """Return the oracle's minimum, and the loss of its leader."""
         oracle, noise = self._oracle(**options)
         total = oracle.objective()
         total.prepare(oracle.contexts)
@@ -200,7 +200,7 @@ class Instance(NamedTuple):
         return float(total.minima(Draw(noise, 0, self.scale), 1)[0]), lost
 
     def listed(self, grid: int = 1) -> float:
-        """The smallest loss of all sequences, by the definition."""
+        """Return the smallest loss of all sequences, by the definition."""
         t = np.arange(len(self.x))
         _, noise = self._oracle()
         rows = self.losses + self.scale * noise.unit(0)

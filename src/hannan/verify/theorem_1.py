@@ -46,7 +46,7 @@ class Terms(NamedTuple):
 
     @property
     def error(self) -> float:
-        """The second one."""
+        """The second term of the theorem."""
         return float((self.highest - self.lowest).mean())
 
     @property
@@ -118,7 +118,7 @@ def one_sided_error(effort: Effort) -> Iterator[Check]:
 
 
 def _terms(learner: ContextFTPL, world: FromArrays, draws: int) -> Terms:
-    """Both leaders of every round under the learner's own noise, the same for all rounds."""
+    """Find both leaders of every round under the learner's noise, the same for all rounds."""
     draw = draw_of(learner)
     total = learner.oracle.objective()
     low, high = (
@@ -134,7 +134,7 @@ def _terms(learner: ContextFTPL, world: FromArrays, draws: int) -> Terms:
 
 
 def _other_law(effort: Effort, oracle: Oracle, world: FromArrays) -> Check:
-    """Algorithm 1 with a random number of one-sided fake outcomes on random contexts."""
+    """Try Algorithm 1 with a random number of one-sided fake outcomes on random contexts."""
     contexts, losses = (world.contexts or [])[:100], np.asarray(world.losses)[:100]
     d, K = len(set(contexts)), losses.shape[1]
 

@@ -143,7 +143,7 @@ def follows_errors(effort: Effort) -> Iterator[Check]:
 
 
 def _right_guesses(trials: list[Trial], seeds: list[int]) -> Iterator[Check]:
-    """With right guesses only noise costs anything, and self-tuning then uses none.
+    """Check that with right guesses only noise costs anything, and that self-tuning uses none.
 
     If one of two actions always costs 1, noise of size s costs nearly s G: the learner errs in
     round t with the probability that noise outweighs t rounds. The allowance is Bernstein's.

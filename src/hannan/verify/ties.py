@@ -64,7 +64,7 @@ def on_integer_losses(effort: Effort) -> Iterator[Check]:
 
 
 def _game(listed: Listed, rng: np.random.Generator) -> tuple[int, int, bool]:
-    """How many policies tie, the leader's place among them, and whether all ways agree."""
+    """Return the number of tied policies, the leader's place, and whether all ways agree."""
     oracle, (_, d, K) = listed.oracle, listed.plays.shape
     T = int(rng.integers(0, 7))
     places = rng.integers(d, size=T)
@@ -115,7 +115,7 @@ def _elements(action: Any, K: int) -> NDArray[np.bool_]:
 
 
 def _twins(effort: Effort) -> int:
-    """Under noise only policies that never differ tie; each of these has one on its other side."""
+    """Count later twins that lead: under noise only policies that never differ tie."""
     rng = effort.rng("ties", "twins")
     table = rng.integers(3, size=(20, 4))
     oracle = FinitePolicies(np.concatenate([table, table[::-1]]), n_actions=3)
@@ -125,7 +125,7 @@ def _twins(effort: Effort) -> int:
 
 
 def _classes(rng: np.random.Generator) -> Iterator[Listed]:
-    """One small instance of each class, policies in the order its documentation gives."""
+    """Yield one small instance of each class, policies in the order its documentation gives."""
     table = rng.integers(3, size=(17, 3))
     yield _single(FinitePolicies(table, n_actions=3), range(3), table, 3)
     yield _single(AllPolicies(3, 3), range(3), list(itertools.product(range(3), repeat=3)), 3)
@@ -164,7 +164,7 @@ def _sets(oracle: Oracle, actions: Sequence[Sequence[int]]) -> Listed:
 
 
 def _cuts(rows: FloatArray, cuts: Sequence[float], K: int) -> list[NDArray[np.int64]]:
-    """Constants, then for each feature the largest cut first, then the smallest actions.
+    """List constants, then for each feature the largest cut first, then the smallest actions.
 
     The smallest cut splits nothing.
     """
