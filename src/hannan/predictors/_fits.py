@@ -188,7 +188,8 @@ class Fits(Parametrised):
         """The action of least lower confidence value, -1 for a bad row; and the clipped means."""
         estimates = np.empty(self.n_actions)
         some = self._everyone if available is None else available
-        return kernel.advise(row, some, alpha, estimates, self._numbers), estimates
+        action = int(kernel.advise(row, some, alpha, estimates, self._numbers))
+        return action, estimates
 
     def look(self, row: FloatArray, widths: bool) -> tuple[FloatArray, FloatArray] | None:
         """The means as they are, and the widths if they are asked for; None for a bad row."""
