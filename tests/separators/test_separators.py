@@ -114,6 +114,11 @@ def test_small_separators_of_random_tables():
         assert len(fewest) == by_size(table) <= len(some)
         assert some == sorted(set(some))
         assert separators.greedy(hn.oracles.FinitePolicies(table)) == some
+        points = sorted(rng.choice(d, int(rng.integers(1, d + 1)), replace=False).tolist())
+        assert separators.is_separator(table, points) == distinguish(table, points)
+        if len(fewest) > 1:
+            with pytest.raises(hn.ParameterError, match="separator"):
+                hn.ContextFTPL(hn.oracles.FinitePolicies(table), separator=fewest[1:])
 
 
 def test_listed_disjunctions_need_the_unit_vectors():

@@ -252,12 +252,6 @@ def leave_out_the_repair(patch):
     patch.setattr(constructions, "intercept_classifiers", printed)
 
 
-def drop_the_last_point(patch, finder):
-    """Let a finder of separators miss a point."""
-    find = getattr(constructions, finder)
-    patch.setattr(constructions, finder, lambda table: find(table)[:-1])
-
-
 # Resampling ----------------------------------------------------------------------------------
 
 

@@ -136,9 +136,25 @@ def test_a_learner_without_noise_is_forced_even_when_told(monkeypatch):
     ]
 
 
-@pytest.mark.parametrize("name", hardness.MISUSES)
+MISUSES = {
+    "a finite separator of thresholds": (
+        lambda: hn.ContextFTPL(LINE, separator=[Fraction(i, 16) for i in range(1, 16)]),
+        "separator",
+    ),
+    "a single policy": (
+        lambda: hn.bounds.complete_information(100, d=5, n_actions=2, log_size=0.0),
+        "N >= 2",
+    ),
+    "a theorem's ε without a horizon": (
+        lambda: hn.ContextFTPL(hardness.dyadic_thresholds(2), epsilon="theorem"),
+        "horizon",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISUSES)
 def test_misuse_is_refused_by_name(name):
-    misuse, word = hardness.MISUSES[name]
+    misuse, word = MISUSES[name]
     with pytest.raises(hn.core.ParameterError, match=word):
         misuse()
 

@@ -16,7 +16,7 @@ from hannan.learners import ContextFTPL, ContextSemiBanditFTPL
 from hannan.learners.context_set import ContextSet
 from hannan.learners.prediction import Prediction
 from hannan.learners.step_size import Anytime
-from hannan.oracles import FinitePolicies, Thresholds
+from hannan.oracles import Thresholds
 from hannan.oracles import switching as sequences
 from hannan.oracles.finite_policies import FiniteObjective
 from hannan.perturbation import FuturePlayout, LaplaceNoise
@@ -75,10 +75,6 @@ def certificate_for_unknown_contexts(patch):
         X.has_theorem = True
 
     patch.setattr(ContextSet, "__init__", covered)
-
-
-def separator_that_is_not_checked(patch):
-    patch.setattr(FinitePolicies, "separates", lambda oracle, contexts: True)
 
 
 def dimension_one_too_small(patch):
@@ -243,13 +239,6 @@ MUTANTS = {
             ]
         ),
         mutant(breaks.add_a_point, "disjunctions: superfluous points"),
-        mutant(breaks.drop_the_last_point, "tables", finder="smallest"),
-        mutant(breaks.drop_the_last_point, "tables", finder="greedy"),
-        only(
-            separator_that_is_not_checked,
-            "tables: is_separator wrong",
-            "tables: learners that accept a separator short of a point",
-        ),
     ],
     "separators-repaired": [
         only(breaks.leave_out_the_repair, "noise on a point more: mean regret, against Theorem 2")

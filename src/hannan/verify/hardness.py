@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hannan import baselines, bounds
-from hannan.core import Environment, Learner, ParameterError, Round
+from hannan.core import Environment, Learner, Round
 from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays
 from hannan.experiments import Trace, play
@@ -184,7 +184,6 @@ def forced_regret(effort: Effort) -> Iterator[Check]:
     yield from _told(line[0].traces)
     claimed = float(sum(games.claimed for games in line))
     yield Check("bounds claimed by learners who were not told", claimed, 0.0)
-    yield Check("misuses accepted: " + ", ".join(MISUSES), _accepted(), 0.0)
 
 
 def _play(
@@ -245,32 +244,3 @@ def claimed_bounds(learner: Any) -> int:
     names = ("measured", "a_priori", "high_probability", "theorem_5")
     estimates = ("stability_estimate", "variance_estimate", "comparator_estimate")
     return sum(getattr(said, name, None) is not None for name in (*names, *estimates))
-
-
-MISUSES: dict[str, tuple[Callable[[], Any], str]] = {
-    "a finite separator of thresholds": (
-        lambda: ContextFTPL(Thresholds(), separator=_GRID),
-        "separator",
-    ),
-    "a single policy": (
-        lambda: bounds.complete_information(100, d=5, n_actions=2, log_size=0.0),
-        "N >= 2",
-    ),
-    "a theorem's ε without a horizon": (
-        lambda: ContextFTPL(dyadic_thresholds(2), epsilon="theorem"),
-        "horizon",
-    ),
-}
-
-
-def _accepted() -> float:
-    """Count the misuses that raise no error with the name of the argument."""
-    accepted = 0
-    for misuse, word in MISUSES.values():
-        try:
-            misuse()
-        except ParameterError as error:
-            accepted += word not in str(error)
-        else:
-            accepted += 1
-    return float(accepted)

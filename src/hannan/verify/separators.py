@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan import bounds, separators
-from hannan.core import Oracle, ParameterError, Policy
+from hannan.core import Oracle, Policy
 from hannan.core.oracle import WITHOUT_NOISE
 from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays
-from hannan.learners import ContextFTPL, Pool
-from hannan.oracles import Conjunctions, Disjunctions, FinitePolicies, InterceptClassifiers
+from hannan.learners import Pool
+from hannan.oracles import Conjunctions, Disjunctions, InterceptClassifiers
 from hannan.verify.claim import Check, Effort, claim
 from hannan.verify.trial import Trial
 
@@ -63,7 +63,6 @@ def constructions(effort: Effort) -> Iterator[Check]:
     for name, counts in found.items():
         for what, count in zip(kinds, counts, strict=True):
             yield Check(f"{name}: {what}", float(count), 0.0)
-    yield from _tables(effort)
 
 
 def _cases(effort: Effort) -> Iterator[Case]:
@@ -89,38 +88,6 @@ def _grid(n: int, steps: int) -> list[FloatArray]:
 
 def _distinct(plays: Table) -> int:
     return len(np.unique(plays, axis=0)) if plays.shape[1] else 1
-
-
-def _tables(effort: Effort) -> Iterator[Check]:
-    """Find separators for random tables of policies."""
-    rng = effort.rng("separators")
-    missed = disagree = larger = accepted = 0
-    for _ in range(effort.pick(20, 300)):
-        N, d, K = (int(n) for n in rng.integers([2, 2, 2], [20, 8, 4]))
-        table = rng.integers(K, size=(N, d))
-        table[-1] = 1 - (table[0] > 0)  # two policies at least
-        n = _distinct(table)
-        small, quick = separators.smallest(table), separators.greedy(table)
-        missed += sum(_distinct(table[:, points]) < n for points in (small, quick))
-        larger += len(small) > len(quick)
-        some = sorted(rng.choice(d, int(rng.integers(1, d + 1)), replace=False).tolist())
-        disagree += separators.is_separator(table, some) != (_distinct(table[:, some]) == n)
-        shorter = small[1:]
-        if shorter:
-            missed += _distinct(table[:, shorter]) == n
-            accepted += _accepts(FinitePolicies(table), shorter)
-    yield Check("tables: separators found that do not separate, or not by all points", missed, 0)
-    yield Check("tables: smallest separators larger than greedy ones", larger, 0)
-    yield Check("tables: is_separator wrong", disagree, 0)
-    yield Check("tables: learners that accept a separator short of a point", accepted, 0)
-
-
-def _accepts(oracle: FinitePolicies, points: list[int]) -> bool:
-    try:
-        ContextFTPL(oracle, separator=points)
-    except ParameterError:
-        return False
-    return True
 
 
 @claim(
