@@ -30,7 +30,6 @@ BANDIT_ROUND = (90, 24)
 DECIDER_ROUND = (147, 37)
 # Imports from below the documented surface of other libraries; lanes.py extends numba.
 INTERNALS = {
-    "adapters/sklearn.py: sklearn.utils.validation._check_sample_weight",
     "oracles/_sklearn_estimators.py: sklearn.model_selection._search",
 }
 

@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import (  # type: ignore[import-untyped]
     unique_labels,
 )
 from sklearn.utils.validation import (  # type: ignore[import-untyped]
-    _check_sample_weight,
+    check_array,
     check_is_fitted,
     validate_data,
 )
@@ -31,6 +31,7 @@ from hannan.core import (
     Oracle,
     ParameterError,
 )
+from hannan.core.oracle import WITHOUT_NOISE
 from hannan.core.validation import FloatArray, check_choice, check_integer, refuse
 from hannan.experiments.game import at_work
 from hannan.learners import ContextFTPL, ContextSemiBanditFTPL
@@ -245,7 +246,7 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         learner = at_work(self.learner_)
         for margin, row in zip(margins, rows, strict=True):
             context, past, *_ = learner.outlook(row)
-            margin[:] = past.scores(context, None, 0, 0.0)
+            margin[:] = past.scores(context, WITHOUT_NOISE)
             margin /= -math.sqrt(past.leverage(context))
         if len(self.classes_) == 2:
             return np.asarray(margins[:, 1] - margins[:, 0])
@@ -301,9 +302,17 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         return truth
 
     def _weights(self, X: FloatArray, sample_weight: Any) -> FloatArray:
-        weights: FloatArray = _check_sample_weight(
-            sample_weight, X, dtype=np.float64, ensure_non_negative=True
+        if sample_weight is None or isinstance(sample_weight, int | float):
+            sample_weight = np.full(len(X), 1.0 if sample_weight is None else sample_weight)
+        weights: FloatArray = check_array(
+            sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
         )
+        if weights.shape != (len(X),):
+            raise refuse(
+                self, "sample_weight", f"{len(X)} numbers, one for each row", sample_weight
+            )
+        if (weights < 0.0).any():
+            raise refuse(self, "sample_weight", "numbers that are not negative", sample_weight)
         if not weights.any():
             raise ParameterError("sample_weight must not be zero for every row.")
         return weights

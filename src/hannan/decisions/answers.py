@@ -70,25 +70,26 @@ class Why:
         return "\n".join(lines)
 
 
-def as_id(given: Any) -> Id:
-    """The id of a decision, given it or the decision."""
-    found = given.id if isinstance(given, Answer) else given
-    if not is_id(found):
+def as_id(decision: Any) -> Id:
+    """Return the id of a decision, which is given by itself or by its id."""
+    key = decision.id if isinstance(decision, Answer) else decision
+    text = type(key) is str and 0 < len(key) <= LONGEST
+    if not text and not (type(key) is int and -(2**63) <= key < 2**63):
         raise InputTypeError(
             "The id of a decision is a whole number, or text of 1 to "
-            f"{LONGEST} letters; got {short(given)}."
+            f"{LONGEST} letters; got {short(decision)}."
         )
-    return found  # type: ignore[no-any-return]
+    return key  # type: ignore[no-any-return]
 
 
-def is_id(value: Any) -> bool:
-    """Whether this can be the id of a decision."""
-    if type(value) is str:
-        return 0 < len(value) <= LONGEST
-    return type(value) is int and -(2**63) <= value < 2**63
+def _is_id(value: Any) -> bool:
+    try:
+        return as_id(value) is value
+    except InputTypeError:
+        return False
 
 
-_ID = Anything().where(lambda self, id: is_id(id))
+_ID = Anything().where(lambda self, id: _is_id(id))
 
 
 class OpenDecisions(Stored):
