@@ -121,15 +121,20 @@ def check_losses(
     if low >= loss_range[0] and high <= loss_range[1]:
         return losses, low, high
     if math.isnan(low):
-        one = as_scalar(given[0]) if what == CHOSEN else given
-        if np.isfinite(losses).all():
-            raise too_large("losses", one)
-        raise LossError(f"losses must be finite; got {_shown(one)}. Leave out or mend the row.")
+        shown = as_scalar(given[0]) if what == CHOSEN else given
+        raise _unusable(losses, shown)
     raise LossError(
         f"losses must lie in loss_range={loss_range}; got values from {low:g} to {high:g}. "
         "Pass the range they really have as loss_range=(low, high); rewards up to R are losses in "
         "(-R, 0). Only where all actions choose equally many elements may losses be shifted."
     )
+
+
+def _unusable(losses: FloatArray, shown: Any) -> LossError:
+    """The error for losses that are not finite, or so large that their totals could overflow."""
+    if np.isfinite(losses).all():
+        return too_large("losses", shown)
+    return LossError(f"losses must be finite; got {_shown(shown)}. Leave out or mend the row.")
 
 
 def check_chosen_loss(loss: Any, loss_range: LossRange) -> float:

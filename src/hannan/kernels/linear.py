@@ -96,6 +96,17 @@ def charge(U, b, x, action, loss):
 
 
 @fast
+def _forward(U, v):
+    """Replace v by U^-T v."""
+    for i in range(v.size):
+        top = v[i] / U[i, i]
+        v[i] = top
+        line, rest = U[i, i + 1 :], v[i + 1 :]
+        for j in range(line.size):
+            rest[j] -= line[j] * top
+
+
+@fast
 def solve(U, b, row, x, v, scores):
     """v = U^-T x and scores = x' A^-1 b; returns x' A^-1 x. `x` gets the row and its constant."""
     p, K = b.shape
@@ -104,12 +115,7 @@ def solve(U, b, row, x, v, scores):
         x[i] = row[i]
     for i in range(p):
         v[i] = x[i]
-    for i in range(p):
-        top = v[i] / U[i, i]
-        v[i] = top
-        line, rest = U[i, i + 1 :], v[i + 1 :]
-        for j in range(line.size):
-            rest[j] -= line[j] * top
+    _forward(U, v)
     h = 0.0
     for i in range(p):
         h += v[i] * v[i]
@@ -129,6 +135,25 @@ def solve(U, b, row, x, v, scores):
 
 
 @njit
+def _factor(A, W):
+    """Replace A by its Cholesky factor U and W by U^-T W; False if A is lost in rounding."""
+    p = A.shape[0]
+    for i in range(p):
+        square = A[i, i]
+        for j in range(i):
+            square += A[j, i] * A[j, i]
+        if not A[i, i] > _LOST * square:
+            return False
+        pivot = math.sqrt(A[i, i])
+        divide(A[i], pivot, i)
+        divide(W[i], pivot, int64(0))
+        for j in range(i + 1, p):
+            subtract(A[j], A[i, j], A[i], j)
+            subtract(W[j], A[i, j], W[i], int64(0))
+    return True
+
+
+@njit
 def smooth(X, ridge, Z, out):
     """out = X A^-1 X' Z, what ridge regressions fitted to Z [n, m] predict on their own rows X.
 
@@ -142,18 +167,8 @@ def smooth(X, ridge, Z, out):
         for i in range(p):
             subtract(A[i], -X[t, i], X[t], i)
             subtract(W[i], -X[t, i], Z[t], int64(0))
-    for i in range(p):  # A = U'U and W = U^-T X'Z
-        square = A[i, i]
-        for j in range(i):
-            square += A[j, i] * A[j, i]
-        if not A[i, i] > _LOST * square:
-            return False
-        pivot = math.sqrt(A[i, i])
-        divide(A[i], pivot, i)
-        divide(W[i], pivot, int64(0))
-        for j in range(i + 1, p):
-            subtract(A[j], A[i, j], A[i], j)
-            subtract(W[j], A[i, j], W[i], int64(0))
+    if not _factor(A, W):
+        return False
     for i in range(p - 1, -1, -1):
         for j in range(i + 1, p):
             subtract(W[i], A[i, j], W[j], int64(0))
@@ -261,19 +276,36 @@ def normal_tails(t, density, survival):
 
 
 @fast
+def _normalise(weights):
+    """Divide by the sum."""
+    total = 0.0
+    for k in range(weights.size):
+        total += weights[k]
+    for k in range(weights.size):
+        weights[k] /= total
+
+
+@fast
+def _gaps(scores, sigma, action, rise):
+    """Return how far each score is above the least, in units of sigma, after one has risen."""
+    gap = np.empty(scores.size)
+    low = np.inf
+    for k in range(scores.size):
+        gap[k] = scores[k] + rise if k == action else scores[k]
+        low = min(low, gap[k])
+    for k in range(scores.size):
+        gap[k] = (gap[k] - low) / sigma
+    return gap
+
+
+@fast
 def normal_law(scores, sigma, action, rise, out):
     """out[k] = probability that k minimises scores[k] + sigma * standard normal noise.
 
     The score of one action has risen before that; of none if it is -1.
     """
     K = scores.size
-    gap = np.empty(K)
-    low = np.inf
-    for k in range(K):
-        gap[k] = scores[k] + rise if k == action else scores[k]
-        low = min(low, gap[k])
-    for k in range(K):
-        gap[k] = (gap[k] - low) / sigma
+    gap = _gaps(scores, sigma, action, rise)
     size = -(-48 * K // (4 * WIDTH)) * 4 * WIDTH
     t, density, survival = np.empty(size), np.empty(size), np.empty(size)
     for i in range(48 * K, size):
@@ -291,8 +323,4 @@ def normal_law(scores, sigma, action, rise, out):
             product *= survival[at + k]
         for k in range(K):
             out[k] += density[at + k] * (product / survival[at + k])
-    total = 0.0
-    for k in range(K):
-        total += out[k]
-    for k in range(K):
-        out[k] /= total
+    _normalise(out)

@@ -42,6 +42,20 @@ class Pool(Stored):
     stored = State()
 
 
+def _check_one_of(oracle: Oracle, contexts: Any, separator: Any) -> None:
+    """Raise an error if both are given, or one to an oracle that needs none."""
+    if contexts is not None and separator is not None:
+        raise ParameterError(
+            "Give either contexts= (those that may arrive, or a Pool of their like) or "
+            "separator= (contexts on which all policies differ), not both."
+        )
+    if oracle.stand_ins and (contexts is not None or separator is not None):
+        raise ParameterError(
+            f"{type(oracle).__name__} takes any context, and its noise is on the rules "
+            "themselves: leave out contexts= and separator=."
+        )
+
+
 class ContextSet(Stored):
     """All contexts that may arrive, a separator, a pool, or in an open world those seen so far."""
 
@@ -55,16 +69,7 @@ class ContextSet(Stored):
         separator: Contexts | None,
         key: np.uint64,
     ) -> None:
-        if contexts is not None and separator is not None:
-            raise ParameterError(
-                "Give either contexts= (those that may arrive, or a Pool of their like) or "
-                "separator= (contexts on which all policies differ), not both."
-            )
-        if oracle.stand_ins and (contexts is not None or separator is not None):
-            raise ParameterError(
-                f"{type(oracle).__name__} takes any context, and its noise is on the rules "
-                "themselves: leave out contexts= and separator=."
-            )
+        _check_one_of(oracle, contexts, separator)
         name, given = "contexts", oracle.contexts if contexts is None else contexts
         if separator is not None:
             name, given = "separator", separator
