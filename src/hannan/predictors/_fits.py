@@ -135,6 +135,7 @@ class Fits(Parametrised):
             mark=self._mark,
         )
         self._numbers = tuple(fit)
+        self._keeps = self.standardise and not self._scaling.settled  # observations
         self._mark[:] = 0  # nothing is cached
 
     def extended(self, n_actions: int) -> Self:
@@ -207,7 +208,7 @@ class Fits(Parametrised):
             self._restored()
         if not kernel.learn(row, elements, losses, FORGETTING, self._numbers):
             return False
-        if self.standardise and not again and self._scaling.keep(row, elements, losses):
+        if self._keeps and not again and self._scaling.keep(row, elements, losses):
             self._forget()
             self._restored()
             for observation in self._scaling.kept():

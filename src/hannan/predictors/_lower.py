@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from typing import Any
 
 import numpy as np
 
-from hannan.core.errors import ContextError
+from hannan.core.arrays import as_floats
+from hannan.core.errors import ContextError, LossError
 from hannan.core.policy import Action
 from hannan.core.predictor import Predictor
 from hannan.core.rounds import IntArray
 from hannan.core.state import Count, Made, State
-from hannan.core.validation import FloatArray
+from hannan.core.validation import FloatArray, refuse
+from hannan.kernels.blend import LARGEST
 from hannan.predictors._fits import Fits
-from hannan.predictors._rows import bad_row, check_row, check_seen
+from hannan.predictors._rows import usable
 from hannan.predictors._several import Several
-from hannan.predictors._table import check_prepared
+from hannan.predictors._table import as_loss, check_prepared
+
+_FLOAT64 = np.dtype(np.float64)
 
 
 class LowerConfidence(Predictor):
@@ -96,11 +101,13 @@ class RowPredictor(LowerConfidence):
         | None,
     )
     _n_actions = 0
+    _on_rows = True  # else on contexts of any kind
 
     def prepare(self, n_actions: int) -> None:
         """Make room for K elements."""
         self._n_actions = n_actions
         self._fits = self._fresh = None
+        self._one = room_for_one()
 
     @abstractmethod
     def _new_fits(self, n_actions: int, n_features: int) -> Any:
@@ -108,7 +115,7 @@ class RowPredictor(LowerConfidence):
 
     def learn(self, context: Any, action: Action, loss: Any) -> None:
         """Count how wrong the prediction was, then learn what was seen."""
-        elements, losses = check_seen(self, self._n_actions, action, loss)
+        elements, losses = check_seen(self, self._n_actions, action, loss, self._one)
         if not len(elements):
             return
         fits, row = self._ready(context)
@@ -117,8 +124,10 @@ class RowPredictor(LowerConfidence):
         self._fits, self._fresh = fits, None
 
     def _ready(self, context: Any) -> tuple[Any, Any]:
-        row = check_row(self, context)
         fits = self._fits
+        if not self._on_rows:
+            return fits, context
+        row = check_row(self, context)
         if fits is None:
             check_prepared(type(self).__name__, self._n_actions)
             fits = self._fresh
@@ -133,3 +142,56 @@ class RowPredictor(LowerConfidence):
 
     def _unusable(self, context: Any) -> ContextError:
         return bad_row(self, context)
+
+
+def check_row(owner: object, context: Any) -> FloatArray:
+    """A context as a row of numbers; whether an array of floats is usable is left open."""
+    if type(context) is np.ndarray and context.dtype == _FLOAT64:
+        # Kernels are compiled for contiguous arrays that may be written to.
+        return context if context.ndim == 1 and context.flags.carray else context.flatten()
+    try:
+        found = as_floats(context).reshape(-1)
+    except (TypeError, ValueError):
+        found = np.full(1, np.nan)
+    if not usable(found):
+        raise bad_row(owner, context)
+    return found
+
+
+def bad_row(owner: object, context: Any) -> ContextError:
+    """What to say of a row that cannot be used."""
+    return ContextError(
+        f"{type(owner).__name__} needs contexts that are rows of finite numbers, none larger than "
+        f"{LARGEST:g}; got {context!r}."
+    )
+
+
+def check_seen(
+    owner: Predictor,
+    n_actions: int,
+    action: Action,
+    loss: Any,
+    one: tuple[IntArray, FloatArray],
+) -> tuple[IntArray, FloatArray]:
+    """The elements that were seen, and a finite loss for each; a single one is put into `one`."""
+    single = type(action) is int and type(loss) is float
+    if single and 0 <= action < n_actions and math.isfinite(loss):
+        one[0][0], one[1][0] = action, loss
+        return one
+    check_prepared(type(owner).__name__, n_actions)
+    found = as_loss(owner, loss)
+    elements = np.atleast_1d(np.asarray(action, dtype=np.intp))
+    losses = np.atleast_1d(np.asarray(found, dtype=np.float64))
+    if not bool(((elements >= 0) & (elements < n_actions)).all()):
+        raise refuse(owner, "action", f"below {n_actions}, as many as were prepared for", action)
+    if losses.shape != elements.shape:
+        raise LossError(
+            f"{type(owner).__name__} needs {len(elements)} losses, one for each element; "
+            f"got {loss!r}."
+        )
+    return elements, losses
+
+
+def room_for_one() -> tuple[IntArray, FloatArray]:
+    """Arrays for an element and its loss, which are used again: new ones take a microsecond."""
+    return np.zeros(1, dtype=np.intp), np.zeros(1)

@@ -1,24 +1,17 @@
-"""Contexts that are rows of numbers: checks, and running standardisation."""
+"""Rows of numbers, standardised as they come."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
-from hannan.core.arrays import as_floats
-from hannan.core.errors import ContextError, LossError
 from hannan.core.params import Parametrised
-from hannan.core.policy import Action
-from hannan.core.predictor import Predictor
 from hannan.core.rounds import IntArray
 from hannan.core.state import Array, Count, ListOf, State
-from hannan.core.validation import FloatArray, refuse
+from hannan.core.validation import FloatArray
 from hannan.kernels import blend as kernel
 from hannan.kernels.losses import extremes
-from hannan.predictors._table import as_loss, check_prepared
 
 _FLOAT64 = np.dtype(np.float64)
 FIRST, LAST = 8, 512
@@ -114,50 +107,7 @@ class Standardiser(Parametrised):
             self._elements, self._losses = [], []
 
 
-def check_row(owner: object, context: Any) -> FloatArray:
-    """A context as a row of numbers; whether an array of floats is usable is left open."""
-    if type(context) is np.ndarray and context.dtype == _FLOAT64:
-        # Kernels are compiled for contiguous arrays that may be written to.
-        return context if context.ndim == 1 and context.flags.carray else context.flatten()
-    try:
-        found = as_floats(context).reshape(-1)
-    except (TypeError, ValueError):
-        found = np.full(1, np.nan)
-    if not usable(found):
-        raise bad_row(owner, context)
-    return found
-
-
 def usable(row: FloatArray) -> bool:
     """Whether all features are finite and their squares can be added up."""
     low, high = extremes(row)
     return bool(low >= -kernel.LARGEST and high <= kernel.LARGEST)
-
-
-def bad_row(owner: object, context: Any) -> ContextError:
-    """What to say of a row that cannot be used."""
-    return ContextError(
-        f"{type(owner).__name__} needs contexts that are rows of finite numbers, none larger than "
-        f"{kernel.LARGEST:g}; got {context!r}."
-    )
-
-
-def check_seen(
-    owner: Predictor, n_actions: int, action: Action, loss: Any
-) -> tuple[IntArray, FloatArray]:
-    """The elements that were seen, and a finite loss for each."""
-    single = type(action) is int and type(loss) is float
-    if single and 0 <= action < n_actions and math.isfinite(loss):
-        return np.array([action]), np.array([loss])
-    check_prepared(type(owner).__name__, n_actions)
-    found = as_loss(owner, loss)
-    elements = np.atleast_1d(np.asarray(action, dtype=np.intp))
-    losses = np.atleast_1d(np.asarray(found, dtype=np.float64))
-    if not bool(((elements >= 0) & (elements < n_actions)).all()):
-        raise refuse(owner, "action", f"below {n_actions}, as many as were prepared for", action)
-    if losses.shape != elements.shape:
-        raise LossError(
-            f"{type(owner).__name__} needs {len(elements)} losses, one for each element; "
-            f"got {loss!r}."
-        )
-    return elements, losses

@@ -10,7 +10,7 @@ import numpy as np
 
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.predictors._fits import BANDWIDTHS, Fits
-from hannan.predictors._lower import RowPredictor
+from hannan.predictors._lower import RowPredictor, room_for_one
 from hannan.predictors._rows import MEMORY
 from hannan.predictors._several import Several
 from hannan.predictors._table import check_alpha
@@ -86,6 +86,7 @@ class Blend(RowPredictor):
         if predictors is not None and (not isinstance(predictors, list | tuple) or not predictors):
             raise refuse(self, "predictors", "a list of predictors or None", predictors)
         self.predictors = predictors
+        self._on_rows = predictors is None
         self.alpha = check_alpha(self, alpha)
         self.memory = check_integer(self, "memory", memory, 1)
         self.seed = check_integer(self, "seed", seed, 0)
@@ -112,13 +113,10 @@ class Blend(RowPredictor):
             seed=self.seed,
         )
 
-    def _ready(self, context: Any) -> tuple[Any, Any]:
-        return super()._ready(context) if self.predictors is None else (self._fits, context)
-
     def extended(self, n_actions: int) -> Self:
         """One that knows what this one does, where there are more elements."""
         twin = copy.copy(self)
-        twin._n_actions, twin._fresh = n_actions, None
+        twin._n_actions, twin._fresh, twin._one = n_actions, None, room_for_one()
         if self._fits is not None:
             twin._fits = self._fits.extended(n_actions)
         return twin

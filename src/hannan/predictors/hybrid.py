@@ -12,8 +12,8 @@ from hannan.core.crossing import Crossing
 from hannan.core.policy import Action
 from hannan.core.state import Count, Made, State
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
-from hannan.predictors._lower import LowerConfidence
-from hannan.predictors._rows import MEMORY, check_row, check_seen
+from hannan.predictors._lower import LowerConfidence, check_row, check_seen, room_for_one
+from hannan.predictors._rows import MEMORY
 from hannan.predictors._shared_fits import SharedFits
 from hannan.predictors._table import check_alpha
 
@@ -106,7 +106,7 @@ class Hybrid(LowerConfidence):
     def learn(self, context: Menu, action: Action, loss: Any) -> None:
         """Count how wrong the prediction was, then learn what was seen."""
         fits, menu = self._ready(context)
-        elements, losses = check_seen(self, len(menu), action, loss)
+        elements, losses = check_seen(self, len(menu), action, loss, room_for_one())
         for element, each in zip(elements.tolist(), losses.tolist(), strict=True):
             if not fits.learn(menu, element, each):
                 raise self._unusable(menu)

@@ -70,6 +70,7 @@ class Ridge(RowPredictor):
         if not isinstance(standardise, bool):
             raise refuse(self, "standardise", "True or False", standardise)
         self.standardise = standardise
+        self.prepare(0)
 
     def _check_features(self, features: Any) -> FloatArray:
         try:
