@@ -20,9 +20,9 @@ def completion(context: click.Context, shell: str, as_json: bool) -> None:
     zsh:   eval "$(hannan completion zsh)"    in ~/.zshrc
     fish:  hannan completion fish > ~/.config/fish/completions/hannan.fish
     """
-    made = get_completion_class(shell)
-    assert made is not None
-    script = made(context.find_root().command, {}, "hannan", "_HANNAN_COMPLETE").source()
+    kind = get_completion_class(shell)
+    assert kind is not None
+    script = kind(context.find_root().command, {}, "hannan", "_HANNAN_COMPLETE").source()
     if as_json:
         print_json({"shell": shell, "script": script})
     else:

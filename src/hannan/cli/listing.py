@@ -64,12 +64,12 @@ def listing(kinds: tuple[str, ...], as_json: bool) -> None:
 
 def _outside(kind: str) -> dict[str, dict[str, str | None]]:
     """What other packages have registered, under the names that find it."""
-    found = {}
+    modules = {}
     for entry in registered(kind):
         summary, error = describe(entry)
-        found[short_name(entry)] = {
+        modules[short_name(entry)] = {
             "summary": summary,
             "package": f"{entry.package} {entry.version}".strip(),
             "error": error,
         }
-    return found
+    return modules

@@ -40,25 +40,25 @@ _POINTS = 200
 _LONG = 50_000  # rows, above which slow learners play only if they are asked for
 
 
-def _listed(ctx: click.Context, option: click.Parameter, given: tuple[str, ...]) -> Any:
+def _listed(ctx: click.Context, option: click.Parameter, values: tuple[str, ...]) -> Any:
     """Names from one text with commas, or from several."""
-    names = [name.strip() for text in given for name in text.split(",") if name.strip()]
+    names = [name.strip() for text in values for name in text.split(",") if name.strip()]
     return names or None
 
 
-def _range(ctx: click.Context, option: click.Parameter, given: str | None) -> Any:
+def _range(ctx: click.Context, option: click.Parameter, text: str | None) -> Any:
     try:
-        low, high = (float(part) for part in given.split(",")) if given else (0.0, 1.0)
+        low, high = (float(part) for part in text.split(",")) if text else (0.0, 1.0)
     except ValueError:
-        raise click.BadParameter(f"must be LOW,HIGH; got {given!r}.") from None
-    return (low, high) if given else None
+        raise click.BadParameter(f"must be LOW,HIGH; got {text!r}.") from None
+    return (low, high) if text else None
 
 
-def _number_or_column(ctx: click.Context, option: click.Parameter, given: str | None) -> Any:
+def _number_or_column(ctx: click.Context, option: click.Parameter, text: str | None) -> Any:
     try:
-        return None if given is None else float(given)
+        return None if text is None else float(text)
     except ValueError:
-        return given
+        return text
 
 
 _NAMED: dict[str, dict[str, Any]] = {
@@ -215,14 +215,14 @@ def _take_away(plan: Plan, stream: Stream, answer: Answer, options: dict[str, An
 
 
 def _read(data: Path, options: dict[str, Any]) -> Stream:
-    given = {name: options[name] for name in (*_DATA, "cost", *_LOG, *_VW, *LIMITS, *DIALECT)}
+    asked = {name: options[name] for name in (*_DATA, "cost", *_LOG, *_VW, *LIMITS, *DIALECT)}
     if is_vw(data):
-        return read_stream(data, given, options["rounds"])
+        return read_stream(data, asked, options["rounds"])
     for name in _VW:
-        if given[name] is not None:
+        if asked[name] is not None:
             raise ParameterError(f"--{name} goes with files of Vowpal Wabbit: .vw or .dsjson.")
     ways = {"--label": "label", "--losses": "losses", "--action": "action"}
-    chosen = [flag for flag, name in ways.items() if given[name] is not None]
+    chosen = [flag for flag, name in ways.items() if asked[name] is not None]
     if len(chosen) != 1:
         got = " and ".join(chosen) or "none of them"
         raise ParameterError(
@@ -231,14 +231,14 @@ def _read(data: Path, options: dict[str, Any]) -> Stream:
         )
     strange = {"--action": ("labels", "current", "cost"), "--losses": (*_LOG, "cost")}
     for name in strange.get(chosen[0], _LOG):
-        if given[name] is not None:
+        if asked[name] is not None:
             raise ParameterError(f"--{name} does not go with {chosen[0]}.")
-    if given["propensity"] is None and chosen == ["--action"]:
+    if asked["propensity"] is None and chosen == ["--action"]:
         raise ParameterError(
             "--action needs --propensity: the column of the probabilities with which the logged "
             "actions were taken, or a number, such as 0.25 if each of four was equally likely."
         )
-    return read_stream(data, given, options["rounds"])
+    return read_stream(data, asked, options["rounds"])
 
 
 def _plan(data: Path, stream: Stream, options: dict[str, Any]) -> Plan:
@@ -268,34 +268,37 @@ def _plan(data: Path, stream: Stream, options: dict[str, Any]) -> Plan:
 
 def _learners(stream: Stream, feedback: str) -> dict[str, dict[str, Any]]:
     """The recommended learner first, then what it is compared with."""
-    found: dict[str, dict[str, Any]]
+    learners: dict[str, dict[str, Any]]
     if stream.described:
-        found = {
+        learners = {
             "hn.bandit": {"type": "bandit", "actions": "described"},
             "ItemLinUCB": {"type": "ItemLinUCB", "model": "shared"},
         }
     elif feedback == "bandit":
         plain = {} if _features(stream) else {"n_contexts": 1}
-        found = {
+        learners = {
             "hn.bandit": {"type": "bandit", **plain},
             **{name: {"type": name} for name in ("LinUCB", "EpsilonGreedy")},
         }
     elif stream.logged:
-        found = {
+        learners = {
             "ContextFTPL": _PLAIN,
             "FollowTheLeader": {"type": "FollowTheLeader", "loss_range": None},
         }
     elif _features(stream):
         restarting = {"type": "Restarting", "learner": _FULL}
-        found = {
+        learners = {
             "hn.experts": {"type": "experts"},
             **({"Restarting": restarting} if stream.rounds <= _LONG else {"ContextFTPL": _FULL}),
             "FollowTheLeader": {"type": "FollowTheLeader"},
         }
     else:
-        found = {"hn.experts": {"type": "experts"}, "FollowTheLeader": {"type": "FollowTheLeader"}}
+        learners = {
+            "hn.experts": {"type": "experts"},
+            "FollowTheLeader": {"type": "FollowTheLeader"},
+        }
     there = {entry.name for kind in ("learners", "baselines") for entry in entries(kind)}
-    return {name: row for name, row in found.items() if row["type"] in there}
+    return {name: row for name, row in learners.items() if row["type"] in there}
 
 
 def _features(stream: Stream) -> Any:
@@ -329,10 +332,10 @@ def _policies(name: str | None, stream: Stream) -> dict[str, Any]:
             raise ParameterError(f"--policies {name} needs contexts, and there are none.")
         return {"type": "AllPolicies", "n_contexts": 1, "n_actions": K}
     try:
-        made = find(name or "LinearPolicies", ("oracles",))
+        oracle = find(name or "LinearPolicies", ("oracles",))
     except HannanError as error:
         raise ParameterError(f"--policies: {error}") from None
-    if "n_actions" not in inspect.signature(made).parameters:
+    if "n_actions" not in inspect.signature(oracle).parameters:
         raise ParameterError(
             f"--policies {name} is no class of policies that choose one of {K} actions from "
             "features: LinearPolicies, Stumps and Trees are."

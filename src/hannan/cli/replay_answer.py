@@ -72,8 +72,8 @@ class Answer:
 
     def player(self, kind: str) -> Player | None:
         """The best one of a kind, if there is any."""
-        found = [p for p in self.players if p.kind == kind and math.isfinite(p.mean)]
-        return min(found, key=lambda player: player.mean, default=None)
+        candidates = [p for p in self.players if p.kind == kind and math.isfinite(p.mean)]
+        return min(candidates, key=lambda player: player.mean, default=None)
 
     @property
     def current(self) -> Player | None:
@@ -88,8 +88,10 @@ class Answer:
         kinds = {"learner", "constant"}
         if self.stream.logged or not self._bandit:
             kinds.add("rule")
-        found = [p for p in self.players if p.kind in kinds and math.isfinite(p.mean)]
-        return min(found, key=lambda p: (round(p.mean, 12), p.kind != "constant"), default=None)
+        candidates = [p for p in self.players if p.kind in kinds and math.isfinite(p.mean)]
+        return min(
+            candidates, key=lambda p: (round(p.mean, 12), p.kind != "constant"), default=None
+        )
 
     @property
     def _bandit(self) -> bool:
@@ -141,23 +143,23 @@ class Answer:
         return f"{player.name}, which learns as it goes"
 
     def _interval_of(self, player: Player) -> str:
-        found = self.interval(player)
-        if found is None:
+        interval = self.interval(player)
+        if interval is None:
             return self._mean(player.mean)
-        ends = [self._in_units(found.low), self._in_units(found.high)]
+        ends = [self._in_units(interval.low), self._in_units(interval.high)]
         low, high = (self._text(end) for end in sorted(ends))
         return f"{self._mean(player.mean)} (95 % interval {low} to {high})"
 
     def _clearly(self, choice: Player, other: Player) -> str:
         """Whether the difference shows over the data."""
         saved = choice.mean <= other.mean
-        found = self._over.difference(other.place, choice.place)
+        difference = self._over.difference(other.place, choice.place)
         amount = _short(abs(self.units.difference(other.mean - choice.mean)))
         more = saved is self.units.rewards
         word = f"{amount} {'more' if more else 'less'}"
-        if found is None:
+        if difference is None:
             return f", {word}"
-        if found.low > 0.0 or found.high < 0.0:
+        if difference.low > 0.0 or difference.high < 0.0:
             return f", clearly {word}"
         return f", {word}, which is not clear over these rows"
 
@@ -222,36 +224,36 @@ class Answer:
         return notes
 
     def _versus(self, choice: Player, other: Player) -> str:
-        found = self._over.difference(other.place, choice.place)
-        if found is None:
+        difference = self._over.difference(other.place, choice.place)
+        if difference is None:
             return ""
-        clear = found.low > 0.0
+        clear = difference.low > 0.0
         return ", clearly worse" if clear else ", which is not clearly worse over these rows"
 
     @property
     def columns(self) -> list[str]:
         """Which columns are used, which are not and why, and what is missing."""
-        found = self.stream.columns
-        if found is None:
+        columns = self.stream.columns
+        if columns is None:
             return []
         kinds: dict[str, list[str]] = {}
-        for name, kind in found.kinds.items():
+        for name, kind in columns.kinds.items():
             kinds.setdefault(_WORDS.get(kind.split(" ")[0], kind), []).append(name)
         lines = [f"used as {kind}: {_few(names)}" for kind, names in kinds.items()] or [
             "used: no columns, so all rows look alike"
         ]
         reasons: dict[str, list[str]] = {}
-        for name, why in found.left_out.items():
+        for name, why in columns.left_out.items():
             reasons.setdefault(why, []).append(name)
         lines += [f"not used ({why}): {_few(names)}" for why, names in reasons.items()]
-        missing = {n: c for n, c in found.missing.items() if n in found.kinds}
+        missing = {n: c for n, c in columns.missing.items() if n in columns.kinds}
         if missing:
             counts = ", ".join(f"{name} {count:,}" for name, count in list(missing.items())[:12])
             lines.append(f"missing values, counted as such: {counts}")
         if self.stream.dropped:
-            wanting = [name for name in found.missing if name not in found.kinds]
+            wanting = [name for name in columns.missing if name not in columns.kinds]
             lines.append(
-                f"left out: {self.stream.dropped:,} of {found.rows:,} rows, because they lack "
+                f"left out: {self.stream.dropped:,} of {columns.rows:,} rows, because they lack "
                 f"{_few(wanting)}"
             )
         return lines
@@ -260,14 +262,18 @@ class Answer:
     def confusion(self) -> dict[str, Any] | None:
         """How often each action was taken in each class: by the best choice, and now."""
         classes = getattr(self.stream.environment, "classes", None)
-        found: dict[str, Any] = {}
+        tables: dict[str, Any] = {}
         for player in (self.choice, self.current):
             counts = player and player.record["result"].get("confusion")
             if player is not None and counts:
-                found[player.name] = counts
-        if not classes or not found:
+                tables[player.name] = counts
+        if not classes or not tables:
             return None
-        return {"classes": [str(c) for c in classes], "actions": self.stream.names, "counts": found}
+        return {
+            "classes": [str(c) for c in classes],
+            "actions": self.stream.names,
+            "counts": tables,
+        }
 
     # Printing -------------------------------------------------------------------------------------
 
@@ -351,8 +357,8 @@ class Answer:
     def _plain(self, player: Player) -> dict[str, Any]:
         units, row = self.units, player.row
         mean = None if row.mean_loss is None else units.mean(row.mean_loss.mean)
-        found = self.interval(player)
-        ends = None if found is None else sorted(map(units.mean, (found.low, found.high)))
+        interval = self.interval(player)
+        ends = None if interval is None else sorted(map(units.mean, (interval.low, interval.high)))
         over_seeds = None if row.mean_loss is None else row.mean_loss.half_width
         regret, certificate = (
             None if value is None else units.difference(value.mean)
@@ -407,7 +413,7 @@ _WORDS = {
 
 def _coinciding(games: list[Record]) -> dict[str, str]:
     """Learners whose losses are those of another one before them, at every point."""
-    found: dict[str, str] = {}
+    same: dict[str, str] = {}
     curves: dict[str, str] = {}
     for game in games:
         learner = game["cell"]["learner"]
@@ -415,19 +421,19 @@ def _coinciding(games: list[Record]) -> dict[str, str]:
             continue
         name, curve = learner["name"], repr(game["result"]["curve"]["loss"])
         if curve in curves:
-            found[name] = curves[curve]
+            same[name] = curves[curve]
         else:
             curves[curve] = name
-    return found
+    return same
 
 
 def _mean_curve(games: list[Record], name: str) -> dict[str, Any]:
     """The curve of a player, averaged over seeds."""
-    found = [g["result"]["curve"] for g in games if g["cell"]["learner"]["name"] == name]
-    if len(found) == 1 or any(curve["loss"] is None for curve in found):
-        return dict(found[0])
-    losses = [[math.nan if v is None else v for v in curve["loss"]] for curve in found]
-    return {**found[0], "loss": np.mean(losses, axis=0).tolist()}
+    curves = [g["result"]["curve"] for g in games if g["cell"]["learner"]["name"] == name]
+    if len(curves) == 1 or any(curve["loss"] is None for curve in curves):
+        return dict(curves[0])
+    losses = [[math.nan if v is None else v for v in curve["loss"]] for curve in curves]
+    return {**curves[0], "loss": np.mean(losses, axis=0).tolist()}
 
 
 def _few(names: list[str]) -> str:

@@ -79,20 +79,20 @@ def spooled(folder: Path) -> Path:
     return path
 
 
-def read_stream(path: Path, given: dict[str, Any], rounds: int | None) -> Stream:
+def read_stream(path: Path, asked: dict[str, Any], rounds: int | None) -> Stream:
     """Read a file once: all of its values are checked, and what is needed of it is found.
 
     `given` has columns and options by the names that `FromFile` and `FromLog` have for them, None
     for those not given.
     """
-    options = {name: value for name, value in given.items() if value is not None}
+    options = {name: value for name, value in asked.items() if value is not None}
     environment: FromFile | FromLog
     columns: Columns | None = None
     if is_vw(path):
-        found = _vw(path, options)
-        if isinstance(found, FromVWItems):
-            return _items(found, rounds)
-        environment = found
+        stream = _vw(path, options)
+        if isinstance(stream, FromVWItems):
+            return _items(stream, rounds)
+        environment = stream
     else:
         environment, columns = _table(path, options)
     rows = environment.horizon if rounds is None else rounds
@@ -144,21 +144,21 @@ def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, Col
     else:
         values = list(options.get("losses", ()))
     if values and "value_range" not in options and None not in values:
-        found = _extremes(file, values)
-        table["value_range"] = (0.0, 1.0) if 0.0 <= found[0] <= found[1] <= 1.0 else found
+        extremes = _extremes(file, values)
+        table["value_range"] = (0.0, 1.0) if 0.0 <= extremes[0] <= extremes[1] <= 1.0 else extremes
     return FromLog(**table) if "action" in options else FromFile(**table), columns
 
 
-def _costs(given: list[str]) -> dict[str, dict[str, float]]:
+def _costs(entries: list[str]) -> dict[str, dict[str, float]]:
     """Costs by class and action: of a file with a matrix, or of weights such as yes:no=50."""
-    found: dict[str, dict[str, float]] = {}
-    for text in given:
+    costs: dict[str, dict[str, float]] = {}
+    for text in entries:
         if "=" not in text:
             return _matrix(text)
         pair, _, value = text.rpartition("=")
         right, _, action = pair.partition(":")
         try:
-            found.setdefault(right, {})[action] = float(value)
+            costs.setdefault(right, {})[action] = float(value)
         except ValueError:
             right = ""
         if not (right and action):
@@ -166,23 +166,23 @@ def _costs(given: list[str]) -> dict[str, dict[str, float]]:
                 "--cost must be RIGHT:DONE=COST, such as yes:no=50 (yes was right, no was done), "
                 f"or a file with a matrix; got {text!r}."
             )
-    return found
+    return costs
 
 
 def _matrix(path: str) -> dict[str, dict[str, float]]:
     """A table: the first column names the right class, the others what each action costs."""
     file = open_table(path, dialect={"header": True})
     right, *actions = file.names
-    found: dict[str, dict[str, float]] = {}
+    matrix: dict[str, dict[str, float]] = {}
     for _, batch in file.batches(file.names):
         for i, name in enumerate(batch[right]):
             try:
-                found[str(name)] = {action: float(batch[action][i]) for action in actions}
+                matrix[str(name)] = {action: float(batch[action][i]) for action in actions}
             except (TypeError, ValueError):
                 raise ParameterError(
                     f"--cost: the row {str(name)!r} of {file.source} must hold numbers."
                 ) from None
-    return found
+    return matrix
 
 
 def _span_of_costs(costs: Mapping[str, Mapping[str, float]]) -> tuple[float, float]:
@@ -227,12 +227,12 @@ def _vw(path: Path, options: dict[str, Any]) -> FromVW | FromVWItems:
     known = {"context": "columns", "hash": "columns"} | {name: name for name in same}
     for name in options.keys() - known.keys():
         raise ParameterError(f"--{name.replace('_', '-')} does not go with a file of {format}.")
-    given = {known[name]: value for name, value in options.items()}
+    arguments = {known[name]: value for name, value in options.items()}
     if offers_change(path, format, max_unpacked=limit):
-        if isinstance(given.get("columns"), int):
-            given["action_columns"] = given["columns"]
-        return FromVWItems(str(path), **given)
-    return FromVW(str(path), **given)
+        if isinstance(arguments.get("columns"), int):
+            arguments["action_columns"] = arguments["columns"]
+        return FromVWItems(str(path), **arguments)
+    return FromVW(str(path), **arguments)
 
 
 def _described(environment: FromFile | FromLog) -> dict[str, Any]:

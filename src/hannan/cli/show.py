@@ -42,20 +42,22 @@ def _show(
     done, title, description = read_run(results)
     records, times = compared(done.records), done.times
     rows = summarise(done.records, times)
-    made: list[Path] = []
+    written: list[Path] = []
     if report is not None:
         from hannan.report import write_report
 
-        made.append(write_report(records, times, report, title, description))
+        written.append(write_report(records, times, report, title, description))
     if export is not None:
         from hannan.report import write_figures
 
-        made += write_figures(records, times, export, formats)
+        written += write_figures(records, times, export, formats)
     if as_json:
-        print_json({"rows": [row.as_dict() for row in rows], "files": [str(path) for path in made]})
+        print_json(
+            {"rows": [row.as_dict() for row in rows], "files": [str(path) for path in written]}
+        )
         return
     console = Console()
     for table in result_tables(rows, titles_of(records)):
         console.print(table, "")
-    for path in made:
+    for path in written:
         console.print(f"wrote {path}", soft_wrap=True)

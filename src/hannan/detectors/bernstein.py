@@ -76,7 +76,7 @@ class Bernstein(Detector):
             raise LossError(f"Bernstein reads finite numbers in [0, 1]; got {value}.")
         self._n += 1
         held = self._sums, 0, len(self._sums), self._spread, 0
-        found = has_risen(*held, self._n, value, self.minimum, self.delta)
-        if found:
+        drift = has_risen(*held, self._n, value, self.minimum, self.delta)
+        if drift:
             self.reset()
-        return bool(found)
+        return bool(drift)

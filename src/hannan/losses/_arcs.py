@@ -48,9 +48,9 @@ class Arcs(Stored):
         """Arcs given in any order, some perhaps several times; arcs from u to u are left out."""
         keep = (tails != heads) & (capacities != 0.0)
         tails, heads, capacities = tails[keep], heads[keep], capacities[keep]
-        given, back = tails * n + heads, heads * n + tails
-        keys, place = np.unique(np.concatenate([given, back]), return_inverse=True)
-        total = np.bincount(place[: len(given)], capacities, len(keys)).astype(np.float64)
+        there, back = tails * n + heads, heads * n + tails
+        keys, place = np.unique(np.concatenate([there, back]), return_inverse=True)
+        total = np.bincount(place[: len(there)], capacities, len(keys)).astype(np.float64)
         return cls(n, keys), total
 
     @cached_property

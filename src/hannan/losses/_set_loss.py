@@ -57,33 +57,34 @@ def check_numbers(
 ) -> FloatArray:
     """A one-dimensional array of finite numbers."""
     try:
-        found = as_floats(values).copy()
+        numbers = as_floats(values).copy()
     except (TypeError, ValueError):
         raise InputTypeError(
             f"The {name!r} parameter of {type(owner).__name__} must be numbers; got {values!r}."
         ) from None
-    if found.ndim != 1 or (length is not None and found.shape[0] != length):
+    if numbers.ndim != 1 or (length is not None and numbers.shape[0] != length):
         wanted = "a one-dimensional array" if length is None else f"an array of {length} numbers"
         raise refuse(owner, name, wanted, values)
-    if not np.isfinite(found).all():
+    if not np.isfinite(numbers).all():
+        position = np.flatnonzero(~np.isfinite(numbers))[0]
         raise LossError(
             f"The {name!r} parameter of {type(owner).__name__} must be finite; got "
-            f"{found[~np.isfinite(found)][0]} at position {np.flatnonzero(~np.isfinite(found))[0]}."
+            f"{numbers[position]} at position {position}."
         )
-    if nonnegative and found.size and found.min() < 0.0:
-        raise refuse(owner, name, "numbers >= 0, or the function is not submodular", found)
-    found.flags.writeable = False
-    return found
+    if nonnegative and numbers.size and numbers.min() < 0.0:
+        raise refuse(owner, name, "numbers >= 0, or the function is not submodular", numbers)
+    numbers.flags.writeable = False
+    return numbers
 
 
 def check_indices(owner: object, name: str, values: Any, n: int) -> Any:
     """A one-dimensional array of integers below n."""
-    found = as_array(values)
-    if found.size == 0:
-        found = found.astype(np.int64).reshape(0)
-    integers = found.ndim == 1 and np.issubdtype(found.dtype, np.integer)
-    if not integers or (found.size and (found.min() < 0 or found.max() >= n)):
+    indices = as_array(values)
+    if indices.size == 0:
+        indices = indices.astype(np.int64).reshape(0)
+    integers = indices.ndim == 1 and np.issubdtype(indices.dtype, np.integer)
+    if not integers or (indices.size and (indices.min() < 0 or indices.max() >= n)):
         raise refuse(owner, name, f"a sequence of integers from 0 to {n - 1}", values)
-    found = found.astype(np.int64)  # a copy
-    found.flags.writeable = False
-    return found
+    indices = indices.astype(np.int64)  # a copy
+    indices.flags.writeable = False
+    return indices

@@ -31,11 +31,11 @@ def require_submodular(function: LossFunction, checks: int) -> None:
         return values[key]
 
     for inside, i, j in _squares(function.n_actions, checks):
-        one, other, both = inside.copy(), inside.copy(), inside.copy()
-        one[i] = other[j] = both[i] = both[j] = True
-        apart, together = f(one) + f(other), f(both) + f(inside)
+        first, other, both = inside.copy(), inside.copy(), inside.copy()
+        first[i] = other[j] = both[i] = both[j] = True
+        apart, together = f(first) + f(other), f(both) + f(inside)
         if apart < together - 1e-9 * (1.0 + abs(apart) + abs(together)):
-            A, B = np.flatnonzero(one).tolist(), np.flatnonzero(other).tolist()
+            A, B = np.flatnonzero(first).tolist(), np.flatnonzero(other).tolist()
             raise LossError(
                 f"{function!r} is not submodular: for A = {A} and B = {B}, f(A) + f(B) = "
                 f"{apart:g} is less than f(A ∪ B) + f(A ∩ B) = {together:g}."

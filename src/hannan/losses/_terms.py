@@ -51,11 +51,11 @@ def bent(g: str | Callable[[float], float], caps: FloatArray, sums: FloatArray) 
     """g of every number, one row for each cap."""
     if isinstance(g, str):
         return np.minimum(sums, caps[:, None]) if g == "cap" else NAMED[g](sums)
-    found = np.array([float(g(float(x))) for x in sums.ravel()])
-    if not np.isfinite(found).all():
-        x = sums.ravel()[~np.isfinite(found)][0]
+    values = np.array([float(g(float(x))) for x in sums.ravel()])
+    if not np.isfinite(values).all():
+        x = sums.ravel()[~np.isfinite(values)][0]
         raise LossError(f"g must be finite; g({x:g}) is {g(float(x))}.")
-    return found.reshape(sums.shape)
+    return values.reshape(sums.shape)
 
 
 def _fits(terms: Any, term: Any) -> bool:

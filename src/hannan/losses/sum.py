@@ -57,8 +57,8 @@ class Sum(SetLoss):
 
     def extremes(self) -> tuple[float, float]:
         bounds = [(part.extremes(), scale) for part, scale in self._pairs()]
-        low = sum(scale * found[0] for found, scale in bounds)
-        return low, sum(scale * found[1] for found, scale in bounds)
+        low = sum(scale * bound[0] for bound, scale in bounds)
+        return low, sum(scale * bound[1] for bound, scale in bounds)
 
     def _pairs(self) -> list[tuple[LossFunction, float]]:
         scales = [1.0] * len(self.parts) if self.scales is None else self.scales.tolist()

@@ -172,8 +172,8 @@ class RoadNetwork:
 
     def _column(self, name: str, values: ArrayLike, infinite: bool = False) -> FloatArray:
         try:
-            given = as_floats(values)
-            column = np.broadcast_to(given, (self.n_links,)).copy()
+            numbers = as_floats(values)
+            column = np.broadcast_to(numbers, (self.n_links,)).copy()
         except (TypeError, ValueError):
             accepted = f"numbers, one for each of the {self.n_links} links"
             raise refuse(self, name, accepted, values) from None

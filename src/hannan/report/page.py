@@ -161,8 +161,8 @@ def _facts(section: Section) -> str:
         " and ".join(words[f] for f in sorted(feedback & words.keys())),
     ]
     results = [r["result"] for s in learners for r in s.records]
-    if any(found["effective"] / max(1, found["rounds"]) < 0.999 for found in results):
-        least = min(found["effective"] for found in results)
+    if any(result["effective"] / max(1, result["rounds"]) < 0.999 for result in results):
+        least = min(result["effective"] for result in results)
         facts.append(f"estimated from a log worth {least:,.0f} rounds of play")
     return " · ".join(escape(fact) for fact in facts if fact)
 

@@ -15,8 +15,10 @@ from hannan.report.wording import counted, listed, number, plus_minus
 
 def reading(sections: Sequence[Section]) -> str:
     """Who lost least where, and whose regret is below its bound: a paragraph of HTML."""
-    found = [_winner(section) for section in sections] if len(sections) <= 4 else _winners(sections)
-    sentences = [_scene(sections), *found, _bounds(sections)]
+    winners = (
+        [_winner(section) for section in sections] if len(sections) <= 4 else _winners(sections)
+    )
+    sentences = [_scene(sections), *winners, _bounds(sections)]
     return " ".join(sentence for sentence in sentences if sentence)
 
 

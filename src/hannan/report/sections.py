@@ -36,8 +36,8 @@ class Standing:
     @property
     def learner(self) -> Mapping[str, Any]:
         """The learner's table in the experiment file."""
-        found: Mapping[str, Any] = self.records[0]["cell"]["learner"]
-        return found
+        description: Mapping[str, Any] = self.records[0]["cell"]["learner"]
+        return description
 
     @property
     def ours(self) -> bool:
@@ -48,8 +48,8 @@ class Standing:
     @property
     def hints(self) -> Hints | None:
         """How well the hints of its predictor did, where it has any."""
-        found = Hints.mean(record["result"].get("hints") for record in self.records)
-        return None if found is None else found.scaled(self.units.difference(1.0))
+        hints = Hints.mean(record["result"].get("hints") for record in self.records)
+        return None if hints is None else hints.scaled(self.units.difference(1.0))
 
     @property
     def seeds(self) -> list[Any]:
@@ -175,8 +175,8 @@ class Section:
     @property
     def environment(self) -> Mapping[str, Any]:
         """The environment's table in the experiment file."""
-        found: Mapping[str, Any] = self.standings[0].records[0]["cell"]["environment"]
-        return found
+        description: Mapping[str, Any] = self.standings[0].records[0]["cell"]["environment"]
+        return description
 
     @property
     def title(self) -> str:
@@ -254,8 +254,8 @@ def _standings(groups: list[list[Record]], times: Times) -> list[Standing]:
     tables = [records[0]["cell"]["learner"] for records in groups]
     labels = _numbered([str(table.get("title") or table["name"]) for table in tables])
     return [
-        Standing(label, found, {r["key"]: times[r["key"]] for r in found if r["key"] in times})
-        for label, found in zip(labels, groups, strict=True)
+        Standing(label, group, {r["key"]: times[r["key"]] for r in group if r["key"] in times})
+        for label, group in zip(labels, groups, strict=True)
     ]
 
 

@@ -25,10 +25,12 @@ def overview(sections: Sequence[Section], colours: Slots) -> str:
         cells: list[str] = []
         owner = None
         for section in sections:
-            found = next((s for s in section.standings if s.label == label), None)
-            owner = owner or found
-            best = found is not None and found is section.ranking[0] and found.mean_loss.known
-            text = NOTHING if found is None else plus_minus(found.mean_loss)
+            standing = next((s for s in section.standings if s.label == label), None)
+            owner = owner or standing
+            best = (
+                standing is not None and standing is section.ranking[0] and standing.mean_loss.known
+            )
+            text = NOTHING if standing is None else plus_minus(standing.mean_loss)
             cells.append(_cell(text, best, titles[len(cells)]))
         assert owner is not None
         rows.append(f"<tr>{_who(owner, colours)}{''.join(cells)}</tr>")

@@ -116,15 +116,15 @@ def smallest(policies: FinitePolicies | ArrayLike) -> list[int]:
         return []
     rows = [table[i] != table[i + 1] for i in range(n - 1)]
     while True:
-        found = milp(
+        solution = milp(
             np.ones(d),
             integrality=np.ones(d),
             bounds=Bounds(0, 1),
             constraints=LinearConstraint(np.array(rows, dtype=np.float64), lb=1.0),
         )
-        if not found.success:  # pragma: no cover
-            raise ParameterError(f"HiGHS found no separator: {found.message}")
-        chosen = np.flatnonzero(found.x > 0.5)
+        if not solution.success:  # pragma: no cover
+            raise ParameterError(f"HiGHS found no separator: {solution.message}")
+        chosen = np.flatnonzero(solution.x > 0.5)
         missing = [table[a] != table[b] for a, b in _alike(_groups(table[:, chosen]))]
         if not missing:
             return [int(x) for x in chosen]
