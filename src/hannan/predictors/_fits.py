@@ -138,6 +138,13 @@ class Fits(Parametrised):
         self._keeps = self.standardise and not self._scaling.settled  # observations
         self._mark[:] = 0  # nothing is cached
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take scratch space that can be written, which what was unpickled may not be."""
+        vars(self).update(state)
+        for name in ("_raw", "_v", "_products", "_mark"):
+            setattr(self, name, np.zeros_like(state[name]))
+        self._restored()
+
     def extended(self, n_actions: int) -> Self:
         """The same regressions, and new ones for more actions."""
         twin = self.clone(n_actions=n_actions)
