@@ -231,7 +231,7 @@ def open_elements(oracle: Any, context: Any, rng: np.random.Generator) -> np.nda
     while True:
         mask = rng.random(oracle.n_actions) >= CLOSED
         try:
-            total.pick(context, np.where(mask, np.arange(len(mask)), -1), None, WITHOUT_NOISE)
+            total.action(context, WITHOUT_NOISE, None, np.where(mask, np.arange(len(mask)), -1))
         except hn.core.InfeasibleError:
             continue
         return mask

@@ -8,7 +8,6 @@ import numpy as np
 
 import hannan as hn
 from benchmarks.measure import Line
-from hannan.core.oracle import Draw
 
 HORIZON = 4000
 
@@ -21,23 +20,20 @@ class Separate(hn.Resampling):
 
     def weights(
         self,
-        total: Any,
+        past: Any,
         context: Any,
         action: Any,
         draw: Any,
         limit: int,
         needed: Any,
-        coins: Any,
     ) -> tuple[Any, int]:
         """One element after the other."""
         if isinstance(action, int):
-            return super().weights(total, context, action, draw, limit, needed, coins)
-        noise, first, scale = draw
+            return super().weights(past, context, action, draw, limit, needed)
         weights, used = np.zeros(len(action)), 0
         for i in range(len(action)) if needed is None else np.flatnonzero(needed):
-            weights[i], more = total.resample_one(
-                context, int(action[i]), Draw(noise, first + used, scale), limit, 1
-            )
+            found, more = past.weights(context, action[i : i + 1], draw.later(used), limit, 1)
+            weights[i] = found.item(0)
             used += more
         return weights, used
 

@@ -10,7 +10,8 @@ from joblib import Parallel, delayed
 
 import hannan as hn
 from benchmarks.measure import Line
-from hannan.core.oracle import Draw
+from hannan.core.oracle import Draw, Trials
+from hannan.learners.perturbed_leader import Past
 from hannan.perturbation import seed_key
 
 CHANCES = (0.001, 0.01, 0.1, 0.5, 0.9)
@@ -70,8 +71,12 @@ def deviation(
     weights: list[float] = []
     first = 0
     while first < draws:
-        given = context, 1, Draw(noise, first, 1.0), limit, None, KEY
-        weight, used = resampling.weights(total, *given)
+        draw, trials = Draw(noise, first, 1.0), Trials(limit, resampling.enough, KEY)
+        lesson = resampling.lesson(Past(total), context, 1, 0.0, draw, trials)
+        if lesson is None:
+            weight, used = resampling.weights(Past(total), context, 1, draw, limit, None)
+        else:
+            weight, used = lesson.weight, lesson.used
         weights.append(weight)
         first += max(used, 1)
     found = np.array(weights)

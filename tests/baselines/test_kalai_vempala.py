@@ -7,6 +7,7 @@ from scipy import stats
 import hannan as hn
 from hannan.baselines import KalaiVempala
 from hannan.baselines.kalai_vempala import exponential_complexity
+from hannan.core.oracle import with_rounds
 from tests import naive, problems
 from tests.cases import Match
 from tests.statistics import same_law
@@ -140,7 +141,7 @@ def test_the_complexity_bounds_what_a_policy_can_make_of_the_noise():
         draws = []
         for _ in range(400):
             fakes = 1.0 - rng.exponential(size=(len(known), oracle.n_actions))
-            total = oracle.objective().perturbed(known, fakes)
+            total = with_rounds(oracle.objective(), known, fakes)
             draws.append(-total.minima()[0])
         H = exponential_complexity(oracle, known)
         error = np.std(draws) / 20

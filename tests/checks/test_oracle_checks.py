@@ -56,39 +56,36 @@ class ForgetsToAdd(BrokenObjective):
 
 
 class SettlesWithFreshNoise(BrokenObjective):
-    def settle(self, context, losses, draw):
+    def settle(self, context, losses, draw, available=None):
         noise, number, scale = draw
         self.add(context, losses)
         return self.action(context, Draw(noise, number + 1000, scale))
 
 
-class ForeseesThePast(BrokenObjective):
-    def foresee(self, context, losses, draw):
-        return self.action(context, draw)
+class IgnoresOneMoreRound(BrokenObjective):
+    def action(self, context, draw, plus=None, available=None):
+        return super().action(context, draw, None, available)
 
 
-class ForeseesOtherNoise(BrokenObjective):
-    def foresee(self, context, losses, draw):
-        noise, number, scale = draw
-        return super().foresee(context, losses, Draw(noise, number + 1000, scale))
+class AsksUnderOtherNoise(BrokenObjective):
+    def action(self, context, draw, plus=None, available=None):
+        other = draw if plus is None else draw.later(1000)
+        return super().action(context, other, plus, available)
 
 
-class AddsWhatItForesees(BrokenObjective):
-    def foresee(self, context, losses, draw):
-        found = super().foresee(context, losses, draw)
-        self.add(context, losses)
+class KeepsOneMoreRound(BrokenObjective):
+    def action(self, context, draw, plus=None, available=None):
+        found = super().action(context, draw, plus, available)
+        if plus is not None and available is None:
+            self.add(context, plus)
         return found
 
 
 class ForgetsToAddAmongSome(BrokenObjective):
-    def settle_among(self, context, plays, losses, draw):
-        return self.pick(context, plays, losses, draw)
-
-
-class ChargesTwice(BrokenObjective):
-    def charge(self, context, action, loss):
-        super().charge(context, action, loss)
-        super().charge(context, action, loss)
+    def settle(self, context, losses, draw, available=None):
+        if available is None:
+            return super().settle(context, losses, draw)
+        return self.action(context, draw, losses, available)
 
 
 class SharesItsTotals(BrokenObjective):
@@ -143,11 +140,10 @@ BROKEN_OBJECTIVES = {
     WrongValues: "check_minima_are_the_leaders_values",
     ForgetsToAdd: "check_fast_paths_agree",
     SettlesWithFreshNoise: "check_fast_paths_agree",
-    ForeseesThePast: "check_foreseeing_is_settling_a_copy",
-    ForeseesOtherNoise: "check_foreseeing_is_settling_a_copy",
-    AddsWhatItForesees: "check_foreseeing_is_settling_a_copy",
+    IgnoresOneMoreRound: "check_one_more_round_is_for_the_question",
+    AsksUnderOtherNoise: "check_one_more_round_is_for_the_question",
+    KeepsOneMoreRound: "check_one_more_round_is_for_the_question",
     ForgetsToAddAmongSome: "check_settling_among_some_adds_the_round",
-    ChargesTwice: "check_charging_is_adding_one_loss",
     CountsRounds: "check_zero_losses_change_nothing",
     MovesItsTies: "check_ties_break_the_same_way",
     SharesItsTotals: "check_copies_are_independent",

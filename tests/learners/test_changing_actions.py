@@ -262,9 +262,8 @@ def test_sklearn_models_rank_the_actions_that_are_available(estimator, scores):
     differed = 0
     for row in ROWS:
         for available in ([0, 2], [1, 2], [0, 1]):
-            found = total.among(row, substitution(np.array(available), available[0], 3)).action(
-                row, WITHOUT_NOISE
-            )
+            plays = substitution(np.array(available), available[0], 3)
+            found = total.action(row, WITHOUT_NOISE, None, plays)
             own = leader(row)
             if own in available:
                 assert found == own

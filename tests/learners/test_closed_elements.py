@@ -41,7 +41,7 @@ def rewarded(oracle, mask_law, T, seed, kind=hn.ContextSemiBanditFTPL, **options
     for _ in range(T):
         mask = mask_law(rng)
         action = learner.act(available=mask)
-        best = true.pick(None, np.where(mask, np.arange(K), -1), None, WITHOUT_NOISE)
+        best = true.action(None, WITHOUT_NOISE, None, np.where(mask, np.arange(K), -1))
         regret += means[best].sum() - means[action].sum()
         learner.update(shown(learner, -(rng.random(K) < means).astype(float), action, mask))
     return regret, learner

@@ -212,8 +212,7 @@ def test_no_draw_is_used_in_two_rounds(resampling, epsilon, monkeypatch):
 
     watch("action", lambda args, found: [args[1].number] if args[1].scale else [])
     watch("settle", lambda args, found: [args[2].number] if args[2].scale else [])
-    watch("resample", lambda args, found: range(args[2].number, args[2].number + found[1]))
-    watch("resample_one", lambda args, found: range(args[2].number, args[2].number + found[1]))
+    watch("weights", lambda args, found: range(args[2].number, args[2].number + found[1]))
     for context, losses in hard_rounds(3, 5, 80):
         used.append(set())
         before = learner.leader.number
@@ -239,10 +238,10 @@ def test_elements_with_loss_zero_are_not_resampled():
     oracle, _ = slates(m=3)
     learner = fixed(oracle, resampling="shared", max_resamples=1000)
     asked = []
-    original = type(learner.leader.total).resample
+    original = type(learner.leader.total).weights
 
     class Watching(type(learner.leader.total)):
-        def resample(self, context, elements, *args):
+        def weights(self, context, elements, *args):
             asked.append(elements.tolist())
             return original(self, context, elements, *args)
 
@@ -322,7 +321,7 @@ def test_a_shared_stream_needs_far_fewer_draws_for_large_sets():
         _, past, (noise, _, scale), *_ = learner.outlook(0)
         action = learner.act(0)
         for element in action.tolist():  # as printed: a stream for each
-            used = past.resample_one(0, element, Draw(noise, first, scale), L, 1)[1]
+            used = past.weights(0, np.array([element]), Draw(noise, first, scale), L, 1)[1]
             apart, first = apart + used, first + used
         learner.update(np.ones(m))
     shared, apart = learner.leader.number / T - 1, apart / T

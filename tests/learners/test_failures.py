@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
+from hannan.core.oracle import with_round
 from tests import naive
 
 ROWS = [[0, 1], [1, 1], [2, 0], [0, 2], [1, 0]]
@@ -71,7 +72,9 @@ def state(learner):
 def total_of(learner):
     """The totals so far, seen by the best values with one more round of each action."""
     total = learner.leader.total
-    return [float(total.tilted(x, np.eye(3)[a]).minima()[0]) for x in range(2) for a in range(3)]
+    return [
+        float(with_round(total, x, np.eye(3)[a]).minima()[0]) for x in range(2) for a in range(3)
+    ]
 
 
 def losses_of(learner, action, losses):

@@ -7,7 +7,8 @@ import pytest
 
 import hannan as hn
 from hannan.core.oracle import Draw
-from hannan.learners.resampling import mean_weights
+from hannan.learners.importance_weights import mean_weights
+from hannan.learners.perturbed_leader import Past
 from tests.cases import Match
 from tests.problems import ALL, PLANTED
 
@@ -112,7 +113,7 @@ def test_weights_have_the_mean_of_the_definition(share, resampling):
         found = np.empty(n)
         for i in range(n):
             draw = Draw(leader.noise, first, 2.0)
-            found[i], used = way.mixed_weight(leader, total, opened, draw, L)
+            found[i], used, _ = way.mixed_weight(leader, Past(total), opened, draw, L)
             first += used
         fixed = 0.1 + 0.7 * share * (action == 1)
         s = fixed + 0.7 * (1.0 - share)

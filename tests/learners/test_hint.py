@@ -9,7 +9,8 @@ import pytest
 import hannan as hn
 from hannan.core.oracle import Draw
 from hannan.learners.hint import Hint, check_trust
-from hannan.learners.resampling import mean_weights
+from hannan.learners.importance_weights import mean_weights
+from hannan.learners.perturbed_leader import Past
 from tests import problems
 
 
@@ -296,7 +297,7 @@ def test_weights_under_a_hint_have_the_mean_of_the_definition(share, successes):
         found = np.empty(n)
         for i in range(n):
             draw = Draw(leader.noise, first, 2.0)
-            found[i], used = resampling.mixed_weight(leader, total, opened, draw, L)
+            found[i], used, _ = resampling.mixed_weight(leader, Past(total), opened, draw, L)
             first += used
         q = q0[action] if action == 0 else share + (1 - share) * q0[1]
         mean = (1 - (1 - q) ** L) / q / (1.0 - share if action == 0 else 1.0)

@@ -10,7 +10,7 @@ from hannan.core.availability import substitution
 from hannan.core.oracle import Draw
 from hannan.learners import context_semi_bandit_ftpl as learner_file
 from hannan.learners.context_set import ContextSet
-from hannan.learners.instability import Measured, measure
+from hannan.learners.importance_weights import Measured, measure
 from hannan.learners.perturbed_leader import PerturbedLeader
 from hannan.perturbation import seed_key
 from tests import problems

@@ -231,9 +231,7 @@ def test_law_shares_and_replays_agree(kind, available):
     leader.total.add(1, np.array([0.0, 1.0, 2.0]))
     plays = None if available is None else substitution(np.array(available), 2, 3)
     opened = opened_round(leader, 1, 2.0, plays)
-    past = leader.total
-    if plays is not None and past.scored:
-        past = past.among(1, plays)
+    past = leader.past(opened)
     q = shares(leader, past, opened, 8000, np.random.default_rng(0))
     actions = replay(leader, past, opened, 4000, np.random.default_rng(1))
     found = np.bincount(actions, minlength=3) / 4000
@@ -253,10 +251,11 @@ def test_without_noise_the_law_is_certain():
     oracle, _ = problems.make("FinitePolicies")
     leader = leader_of(oracle)
     opened = opened_round(leader, 1, 0.0)
-    law = law_of(leader.total, opened)
+    law = law_of(leader.past(opened), opened)
     assert law.tolist() == np.eye(3)[leader.total.action(1, WITHOUT_NOISE)].tolist()
     plays = substitution(np.array([2]), 2, 3)
-    assert law_of(leader.total, opened_round(leader, 1, 0.0, plays)).tolist() == [0.0, 0.0, 1.0]
+    opened = opened_round(leader, 1, 0.0, plays)
+    assert law_of(leader.past(opened), opened).tolist() == [0.0, 0.0, 1.0]
 
 
 def test_asking_for_replays_uses_no_draw_of_the_leader():

@@ -14,8 +14,9 @@ from scipy import stats
 
 import hannan as hn
 from hannan.core import Objective
-from hannan.core.oracle import WITHOUT_NOISE, Draw
+from hannan.core.oracle import WITHOUT_NOISE, Draw, Trials, paired_lesson
 from hannan.kernels.noise import uniform
+from hannan.learners.perturbed_leader import Past
 from hannan.perturbation import seed_key
 from tests import naive, naive_bandit, problems, statistics
 from tests.for_each import for_each
@@ -46,7 +47,7 @@ class Scripted(Objective):
     def minima(self, draw=WITHOUT_NOISE, count=1):
         raise AssertionError("only draws are asked for")
 
-    def chosen(self, context, draw, count):
+    def chosen(self, context, draw, count, plus=None, available=None):
         _, first, _ = draw
         assert first + count <= len(self.outcomes), "more than L - 1 draws"
         self.looked_at = first + count
@@ -55,7 +56,8 @@ class Scripted(Objective):
 
 def scripted_weight(sequence, r, L):
     column = np.reshape(sequence, (-1, 1))
-    return Scripted(column).resample_one(None, 0, Draw(None, 0, 1.0), L, r)
+    weights, used = Scripted(column).weights(None, np.array([0]), Draw(None, 0, 1.0), L, r)
+    return weights.item(0), used
 
 
 def sequences(L):
@@ -135,12 +137,12 @@ def test_kernels_resample_as_the_definition_does(kind, r, L):
     noise = oracle.noise(range(3), seed_key(5), 0, 2**12)  # small blocks, so that draws span some
     for first in range(0, 60, 3):
         for element in range(3):
-            fast = total.resample_one(1, element, Draw(noise, first, 1.7), L, r)
-            slow = Objective.resample(total, 1, np.array([element]), Draw(noise, first, 1.7), L, r)
+            given = 1, np.array([element]), Draw(noise, first, 1.7), L, r
+            fast, slow = total.weights(*given), Objective.weights(total, *given)
             inclusion = total.chosen(1, Draw(noise, first, 1.7), max(L - 1, 1))[: L - 1, element]
             W, used = naive_bandit.weight(inclusion, r, L)
-            assert fast == (pytest.approx(W), used)
-            assert (slow[0][0], slow[1]) == (pytest.approx(W), used)
+            assert (fast[0].item(), fast[1]) == (pytest.approx(W), used)
+            assert (slow[0].item(), slow[1]) == (pytest.approx(W), used)
 
 
 @pytest.mark.parametrize("L", [1, 2, 3, 40])
@@ -154,8 +156,8 @@ def test_set_kernels_resample_as_the_definition_does(r, L):
     noise = oracle.noise([0, 1], seed_key(1), 0, 2**11)
     for first in range(0, 90, 3):
         chosen = np.array([0, 2, 5])
-        fast = total.resample(0, chosen, Draw(noise, first, 0.8), L, r)
-        slow = Objective.resample(total, 0, chosen, Draw(noise, first, 0.8), L, r)
+        fast = total.weights(0, chosen, Draw(noise, first, 0.8), L, r)
+        slow = Objective.weights(total, 0, chosen, Draw(noise, first, 0.8), L, r)
         inclusion = total.chosen(0, Draw(noise, first, 0.8), max(L - 1, 1))[: L - 1]
         by_hand = [naive_bandit.weight(inclusion[:, j], r, L) for j in chosen]
         assert fast[0] == pytest.approx([W for W, _ in by_hand])
@@ -357,10 +359,15 @@ class Chances(Scripted):
         self.given = np.asarray(chances)
         self.draws_in_batches = in_batches
 
-    def chances(self, context, element, draw, count):
+    def chosen(self, context, draw, count, plus=None, available=None):
         _, first, _ = draw
         assert first + count <= len(self.given), "more than L - 1 draws"
-        return self.given[first : first + count]
+        return self.given[first : first + count, None]
+
+
+def paired_weight(total, L, enough, share=0.0):
+    trials = Trials(L, enough, COINS, share)
+    return paired_lesson(total, None, 0, 0.0, Draw(None, 0, 1.0), trials)[:2]
 
 
 @pytest.mark.parametrize("in_batches", [True, False])
@@ -376,11 +383,11 @@ def test_kernels_weigh_as_the_definition_does(r, L, in_batches):
     )
     for chances in np.concatenate(kinds):
         total = Chances(chances[: L - 1], in_batches)
-        W, used = total.weigh(None, 0, Draw(None, 0, 1.0), L, r, 0.0, COINS)
+        W, used = paired_weight(total, L, r)
         coins = [float(uniform(COINS, 8, i)) for i in range(L)]
         slow = naive_bandit.paired_weight(chances.__getitem__, coins.__getitem__, r, L)
         assert (W, used) == (pytest.approx(slow[0], rel=1e-10), slow[1])
-        shared = total.weigh(None, 0, Draw(None, 0, 1.0), L, r, 0.3, COINS)
+        shared = paired_weight(total, L, r, 0.3)
         mixed = 0.3 + 0.7 * chances
         slow = naive_bandit.paired_weight(mixed.__getitem__, coins.__getitem__, r, L)
         assert shared == (pytest.approx(slow[0], rel=1e-10), slow[1])
@@ -391,11 +398,13 @@ def test_outcomes_0_and_1_are_weighed_as_successes():
     for _ in range(200):
         r, L = int(rng.integers(1, 5)), int(rng.integers(1, 30))
         outcomes = rng.integers(2, size=L - 1)
-        given = Chances(outcomes.astype(float), False).weigh(
-            None, 0, Draw(None, 0, 1.0), L, r - 0.5, 0.0, COINS
-        )
+        given = paired_weight(Chances(outcomes.astype(float), False), L, r - 0.5)
         assert given == (pytest.approx(naive_bandit.weight(outcomes, r, L)[0]), given[1])
         assert given[1] == naive_bandit.weight(outcomes, r, L)[1]
+
+
+def in_pairs(total, *given):
+    return total.lesson(*given) or paired_lesson(total, *given)
 
 
 @pytest.mark.parametrize("kind", ["Thresholds", "Stumps", "FinitePolicies", "AllPolicies"])
@@ -413,20 +422,27 @@ def test_chances_have_the_mean_of_what_is_chosen(kind):
     total.prepare(X)
     for i, context in enumerate(X):
         total.add(context, np.array([0.5, 0.2 * i, 1.0]))
-    n = 6000
+    n = 3000
     chosen = total.chosen(x, Draw(noise, 0, 1.3), n)
     for element in range(3):
-        chances = total.chances(x, element, Draw(noise, n, 1.3), n)
+        one_trial = Trials(2, 8.0, COINS)  # its first sum is 1 + (1 - p)
+        lessons = [
+            in_pairs(total, x, element, 0.0, Draw(noise, n + i, 1.3), one_trial) for i in range(n)
+        ]
+        chances = np.array([2.0 - lesson.weight for lesson in lessons])
         assert ((chances >= 0.0) & (chances <= 1.0)).all()
         q = chosen[:, element].mean()
         error = math.sqrt((q * (1 - q) + chances.var()) / n)
         assert abs(chances.mean() - q) <= SIGMAS * error
         assert chances.var() <= q * (1 - q)
-        cost = [total.unrest(x, element, 0.7, Draw(noise, i, 1.3)) for i in range(300)]
+        cost = [
+            in_pairs(total, x, element, 0.7, Draw(noise, i, 1.3), Trials(1, 8.0, COINS)).instability
+            for i in range(300)
+        ]
         assert min(cost) >= 0.0
         losses = np.zeros(3)
         losses[element] = 0.7
-        after = total.tilted(x, losses).chosen(x, Draw(noise, 0, 1.3), n)[:, element].mean()
+        after = total.chosen(x, Draw(noise, 0, 1.3), n, losses)[:, element].mean()
         error = 0.7 * math.sqrt(2 * q * (1 - q) / n) + np.std(cost) / math.sqrt(300)
         assert abs(np.mean(cost) - 0.7 * (q - after)) <= SIGMAS * error
 
@@ -476,7 +492,7 @@ def test_weights_are_asked_for_elements_that_need_them_only():
     outcomes = np.array([[0, 1, 1], [0, 1, 0], [0, 1, 1]], dtype=bool)
     total = Scripted(outcomes)
     weights, used = hn.Resampling(2, exact=False).weights(
-        total, None, np.array([0, 1, 2]), Draw(None, 0, 1.0), 4, np.array([0.0, 0.5, 0.5]), COINS
+        Past(total), None, np.array([0, 1, 2]), Draw(None, 0, 1.0), 4, np.array([0.0, 0.5, 0.5])
     )
     assert weights.tolist() == [0.0, 1.0, 1.5]
     assert used == 3

@@ -6,8 +6,6 @@ import pytest
 import hannan as hn
 from hannan.core.availability import substitution
 from hannan.core.oracle import Draw
-from hannan.core.rounds import OpenRound
-from hannan.learners.restricted import Restricted, restricted
 from hannan.perturbation import seed_key
 from tests import problems
 
@@ -21,40 +19,19 @@ def total_of(kind, seed=0):
     return total, oracle.noise(range(3), seed_key(seed), 0, 2**16)
 
 
-def opened_round(available):
-    opened = OpenRound(1)
-    if available is not None:
-        opened.plays = substitution(np.array(available), available[-1], K)
-    return opened
-
-
-@pytest.mark.parametrize("kind", problems.KINDS)
-def test_where_all_actions_are_available_the_total_is_as_it_is(kind):
-    total, _ = total_of(kind)
-    assert restricted(total, opened_round(None)) is total
-
-
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("available", [[0, 3], [1, 2], [2]])
 @pytest.mark.parametrize("kind", ["FinitePolicies", "FunctionOracle"])
 def test_every_choice_is_replaced_by_what_is_played_for_it(kind, available, seed):
     total, noise = total_of(kind, seed)
-    opened = opened_round(available)
-    seen = restricted(total, opened)
-    choices = [total.action(1, Draw(noise, n, SCALE)) for n in range(60)]
-    played = [int(opened.plays[choice]) for choice in choices]
-    assert [seen.action(1, Draw(noise, n, SCALE)) for n in range(60)] == played
-    assert seen.chosen(1, Draw(noise, 0, SCALE), 60).argmax(axis=1).tolist() == played
-    assert (seen.chosen(1, Draw(noise, 0, SCALE), 60).sum(axis=1) == 1).all()
+    plays = substitution(np.array(available), available[-1], K)
+    draws = [Draw(noise, n, SCALE) for n in range(60)]
+    played = [int(plays[total.action(1, draw)]) for draw in draws]
+    assert [total.action(1, draw, None, plays) for draw in draws] == played
+    chosen = total.chosen(1, draws[0], 60, None, plays)
+    assert chosen.argmax(axis=1).tolist() == played
+    assert (chosen.sum(axis=1) == 1).all()
     assert set(played) <= set(available)
-    # Leaders and values are those of the class itself.
-    for one, other in zip(
-        seen.leaders(Draw(noise, 0, SCALE), 5), total.leaders(Draw(noise, 0, SCALE), 5), strict=True
-    ):
-        assert [one(x) for x in range(3)] == [other(x) for x in range(3)]
-    np.testing.assert_array_equal(
-        seen.minima(Draw(noise, 0, SCALE), 5), total.minima(Draw(noise, 0, SCALE), 5)
-    )
 
 
 @pytest.mark.parametrize("available", [[0, 3], [1, 2, 3]])
@@ -62,47 +39,37 @@ def test_every_choice_is_replaced_by_what_is_played_for_it(kind, available, seed
 @pytest.mark.parametrize("r", [1, 2])
 def test_a_weight_counts_every_draw_that_leads_to_the_element(available, L, r):
     total, noise = total_of("FinitePolicies", seed=1)
-    seen = restricted(total, opened_round(available))
+    plays = substitution(np.array(available), available[-1], K)
     for element in available:
         for first in range(0, 40, 4):
-            hits = seen.chosen(1, Draw(noise, first, SCALE), max(L - 1, 1))[: L - 1, element]
+            draw = Draw(noise, first, SCALE)
+            hits = total.chosen(1, draw, max(L - 1, 1), None, plays)[: L - 1, element]
             places = np.flatnonzero(hits) + 1
             enough = len(places) >= r
             expected = places[r - 1] / r if enough else L / (len(places) + 1)
             used = int(places[r - 1]) if enough else L - 1
-            found = seen.resample_one(1, element, Draw(noise, first, SCALE), L, r)
-            assert found == (pytest.approx(expected), used)
+            found = total.weights(1, np.array([element]), draw, L, r, None, plays)
+            assert (found[0].item(), found[1]) == (pytest.approx(expected), used)
 
 
 def test_the_law_of_what_is_played_adds_up_that_of_the_choices():
-    total, noise = total_of("AllPolicies", seed=2)
-    plays = substitution(np.array([0, 3]), 3, K)
-    law = total.law(1, Draw(noise, 0, SCALE))
-    found = Restricted(total, plays).law(1, Draw(noise, 0, SCALE))
+    oracle = hn.oracles.FinitePolicies(range(K))
+    total = oracle.objective()
+    total.add(0, np.array([0.0, 0.5, 1.0, 0.25]))
+    draw = Draw(oracle.noise([0], seed_key(2), 0, 2**16), 0, SCALE)
+    law = total.law(0, draw)
+    found = total.law(0, draw, None, substitution(np.array([0, 3]), 3, K))
     np.testing.assert_allclose(found, [law[0], 0.0, 0.0, law[1] + law[2] + law[3]])
-    unknown, noise = total_of("FinitePolicies", seed=2)
-    assert Restricted(unknown, plays).law(1, Draw(noise, 0, SCALE)) is None
 
 
 @pytest.mark.parametrize("available", [[0, 3], [1, 2], [2]])
 def test_where_actions_have_scores_the_best_of_the_available_is_played(available):
     total, noise = total_of("AllPolicies", seed=2)
-    seen = restricted(total, opened_round(available))
-    assert not isinstance(seen, Restricted)
+    plays = substitution(np.array(available), available[-1], K)
     for n in range(40):
         scores = total.totals[1] + SCALE * noise.unit(n)[1]
         best = min(available, key=lambda b: scores[b])
-        assert seen.action(1, Draw(noise, n, SCALE)) == best
-
-
-def test_a_copy_is_independent_and_adding_reaches_the_total():
-    total, _ = total_of("FinitePolicies")
-    seen = restricted(total, opened_round([0, 3]))
-    before = total.minima()[0]
-    seen.copy().add(1, np.ones(K))
-    assert total.minima()[0] == before
-    seen.add(1, np.ones(K))
-    assert total.minima()[0] == before + 1.0
+        assert total.action(1, Draw(noise, n, SCALE), None, plays) == best
 
 
 # What a restricted round costs ------------------------------------------------------------------

@@ -3,7 +3,7 @@ import pytest
 from scipy import integrate
 
 import hannan as hn
-from hannan.core.oracle import Draw
+from hannan.core.oracle import Draw, Trials
 from hannan.oracles import AllPolicies
 from hannan.perturbation import seed_key
 from hannan.perturbation.laplace import mean_of_maximum
@@ -70,12 +70,14 @@ def test_without_contexts_none_is_the_only_one():
     assert AllPolicies(1, 2).check_context(None) == 0
 
 
-def test_totals_are_where_actions_stand():
+def test_a_lesson_is_computed_from_the_law_of_a_context_with_noise():
     oracle = AllPolicies(3, 4)
     total = problems.total(oracle, problems.rounds(3, 4, 20))
-    noise = oracle.noise([0, 2], seed_key(4), 0, 2**16)
-    assert (total.standing(2, Draw(noise, 0, 1.5)) == total.totals[2]).all()
-    assert total.standing(1, Draw(noise, 0, 1.5)) is None  # it has no noise
-    assert total.standing(2, Draw(noise, 0, 0.0)) is None
-    tilt = np.array([0.0, 1.0, 0.5, 0.0])
-    assert (total.tilted(2, tilt).standing(2, Draw(noise, 0, 1.5)) == total.totals[2] + tilt).all()
+    draw = Draw(oracle.noise([0, 2], seed_key(4), 0, 2**16), 0, 1.5)
+    trials = Trials(40, 1.5, np.uint64(9), exact=True)
+    for plus in (None, np.array([0.0, 1.0, 0.5, 0.0])):
+        found = total.lesson(2, 1, 0.7, draw, trials, plus)
+        assert found.law.tolist() == total.law(2, draw, plus).tolist()
+    assert total.lesson(1, 1, 0.7, draw, trials) is None  # it has no noise
+    assert total.lesson(2, 1, 0.7, draw._replace(scale=0.0), trials) is None
+    assert total.lesson(2, 1, 0.7, draw, trials._replace(exact=False)) is None

@@ -82,41 +82,39 @@ def test_leaders_among_some_elements_are_the_best_there_are(name):
         totals = known_totals(total, oracle)
         before = totals.copy()
         plays = np.where(mask, np.arange(K), -1)
-        few = total.among(None, plays)
         for draw, scale in ((0, 0.0), (n, 0.7), (n + 1, 5.0)):
             if not open_sets:
                 with pytest.raises(hn.InfeasibleError, match=r"not available|possible"):
-                    few.action(None, Draw(noise, draw, scale))
+                    total.action(None, Draw(noise, draw, scale), None, plays)
                 with pytest.raises(hn.InfeasibleError, match=r"not available|possible"):
-                    few.chosen(None, Draw(noise, draw, scale), 3)
+                    total.chosen(None, Draw(noise, draw, scale), 3, None, plays)
                 for more in (None, np.ones(K)):
                     with pytest.raises(hn.InfeasibleError, match=r"not available|possible"):
-                        total.pick(None, plays, more, Draw(noise, draw, scale))
+                        total.action(None, Draw(noise, draw, scale), more, plays)
                 with pytest.raises(hn.InfeasibleError, match=r"not available|possible"):
-                    total.settle_among(None, plays, more, Draw(noise, draw, scale))
+                    total.settle(None, more, Draw(noise, draw, scale), plays)
                 continue
             costs = totals + scale * noise.unit(draw)[0]
-            found = naive.as_set(few.action(None, Draw(noise, draw, scale)))
+            found = naive.as_set(total.action(None, Draw(noise, draw, scale), None, plays))
             assert found in open_sets
             best = naive.best_value(open_sets, costs)
             assert abs(sum(costs[list(found)]) - best) < 1e-5
-            assert abs(few.minima(Draw(noise, draw, scale), 1)[0] - best) < 1e-5
-            several = few.chosen(None, Draw(noise, draw, scale), 4)
+            several = total.chosen(None, Draw(noise, draw, scale), 4, None, plays)
             assert set(np.flatnonzero(several[0])) == found
             assert not several[:, ~mask].any()
-            twice = few.action(None, Draw(noise, draw, scale))
+            twice = total.action(None, Draw(noise, draw, scale), None, plays)
             assert naive.as_set(twice) == found
-            picked = total.pick(None, plays, None, Draw(noise, draw, scale))
-            assert naive.as_set(picked) == found
             more = rng.integers(-2, 3, size=K).astype(float)
-            picked = naive.as_set(total.pick(None, plays, more, Draw(noise, draw, scale)))
+            picked = naive.as_set(total.action(None, Draw(noise, draw, scale), more, plays))
             assert picked in open_sets
             best = naive.best_value(open_sets, costs + more)
             assert abs(sum((costs + more)[list(picked)]) - best) < 1e-5
-            after = total.tilted(None, more).among(None, plays)
-            assert naive.as_set(after.action(None, Draw(noise, draw, scale))) == picked
+            after = total.copy()
+            after.add(None, more)
+            later = after.action(None, Draw(noise, draw, scale), None, plays)
+            assert naive.as_set(later) == picked
             twin = total.copy()
-            settled = twin.settle_among(None, plays, more, Draw(noise, draw, scale))
+            settled = twin.settle(None, more, Draw(noise, draw, scale), plays)
             assert naive.as_set(settled) == picked
             assert np.array_equal(known_totals(twin, oracle), after_adding(total, more, oracle))
         assert np.array_equal(known_totals(total, oracle), before)
@@ -153,11 +151,11 @@ def test_weights_are_those_of_the_law_among_some_elements(name):
         mask for mask in masks(K, rng, 50)
         if mask.any() and sum(all(mask[list(c)]) for c in sets) > 1
     )  # fmt: skip
-    few = total.among(None, np.where(mask, np.arange(K), -1))
-    q = few.chosen(None, Draw(noise, 0, 1.0), draws).mean(axis=0)
+    plays = np.where(mask, np.arange(K), -1)
+    q = total.chosen(None, Draw(noise, 0, 1.0), draws, None, plays).mean(axis=0)
     likely = np.flatnonzero(q > 0.2)
     found = [
-        few.resample(None, likely, Draw(noise, draws + 100 * i, 1.0), 50, 2)[0]
+        total.weights(None, likely, Draw(noise, draws + 100 * i, 1.0), 50, 2, None, plays)[0]
         for i in range(repeats)
     ]
     error = np.std(found, axis=0) / np.sqrt(repeats) + 1.5 / q[likely] ** 1.5 / np.sqrt(draws)
@@ -171,19 +169,22 @@ def test_all_elements_are_no_restriction(name):
     total = oracle.objective()
     noise = oracle.noise([None], seed_key(5), 0, 2**16)
     total.add(None, rng.normal(size=oracle.n_actions))
-    whole = total.among(None, np.arange(oracle.n_actions))
+    whole = None, np.arange(oracle.n_actions)
     for draw in range(5):
         asked = None, Draw(noise, draw, 1.0)
-        assert naive.as_set(whole.action(*asked)) == naive.as_set(total.action(*asked))
+        assert naive.as_set(total.action(*asked, *whole)) == naive.as_set(total.action(*asked))
 
 
 def test_ties_among_some_elements_go_where_they_always_go():
     total = hn.oracles.Subsets(5, 2).objective()
-    assert total.among(None, np.array([-1, 1, -1, 3, 4])).leader()(None).tolist() == [1, 3]
+    some = np.array([-1, 1, -1, 3, 4])
+    assert total.action(None, WITHOUT_NOISE, None, some).tolist() == [1, 3]
     trees = hn.oracles.SpanningTrees([(0, 1), (1, 2), (0, 2), (0, 2)]).objective()
-    assert trees.among(None, np.array([0, -1, 2, 3])).leader()(None).tolist() == [0, 2]
+    some = np.array([0, -1, 2, 3])
+    assert trees.action(None, WITHOUT_NOISE, None, some).tolist() == [0, 2]
     roads = hn.oracles.Paths([(0, 1), (0, 1), (0, 1), (1, 2)], 0, 2).objective()
-    assert roads.among(None, np.array([-1, 1, 2, 3])).leader()(None).tolist() == [1, 3]
+    some = np.array([-1, 1, 2, 3])
+    assert roads.action(None, WITHOUT_NOISE, None, some).tolist() == [1, 3]
 
 
 def test_one_of_several_contexts_is_restricted():
@@ -191,9 +192,9 @@ def test_one_of_several_contexts_is_restricted():
     total = oracle.objective()
     assert total.scored
     total.add("day", np.array([0.0, 1.0, 2.0, 3.0]))
-    few = total.among("day", np.array([-1, 1, 2, 3]))
-    assert few.action("day", WITHOUT_NOISE).tolist() == [1, 2]
-    assert few.action("night", WITHOUT_NOISE).tolist() == [0, 1]
+    some = np.array([-1, 1, 2, 3])
+    assert total.action("day", WITHOUT_NOISE, None, some).tolist() == [1, 2]
+    assert total.action("night", WITHOUT_NOISE, None, some).tolist() == [1, 2]
     assert total.action("day", WITHOUT_NOISE).tolist() == [0, 1]
 
 

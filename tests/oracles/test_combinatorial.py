@@ -133,7 +133,7 @@ def test_resampling_weights_have_the_right_mean(name):
     likely = np.flatnonzero(q > 0.1)
     weights = np.array(
         [
-            total.resample(None, likely, Draw(noise, 10_000 + 40 * i, 2.0), 30, 2)[0]
+            total.weights(None, likely, Draw(noise, 10_000 + 40 * i, 2.0), 30, 2)[0]
             for i in range(300)
         ]
     )
@@ -213,7 +213,7 @@ RESAMPLED = {
 
 @for_each("name", RESAMPLED)
 def test_compiled_resampling_equals_one_draw_after_the_other(name):
-    """The same weights and the same number of draws, as `Objective.resample` is written."""
+    """The same weights and the same number of draws, as `Objective.weights` is written."""
     oracle = RESAMPLED[name]()
     assert oracle._resample_rows is not None
     rng = np.random.default_rng(len(name))
@@ -225,7 +225,7 @@ def test_compiled_resampling_equals_one_draw_after_the_other(name):
         first, limit = int(rng.integers(100)), int(rng.integers(1, 80))
         successes, scale = int(rng.integers(1, 4)), float(rng.choice([0.5, 3.0, 20.0]))
         found = []
-        for resample in (SetObjective.resample, Objective.resample):
+        for resample in (SetObjective.weights, Objective.weights):
             noise = oracle.noise([None], seed_key(trial), 0, 2**16)
             given = (None, elements, Draw(noise, first, scale), limit, successes)
             found.append(resample(total, *given))

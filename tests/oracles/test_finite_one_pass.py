@@ -94,15 +94,12 @@ def test_whatever_is_asked_plays_and_scores_are_those_of_the_definition(
         if what in ("round", "act", "ask"):
             same(total.action(x, z), twin.action(x, draw, scale))
         if what == "bold":
-            same(total.tilted(x, g).action(x, z), twin.tilted(x, g).action(x, draw, scale))
+            same(total.action(x, z, g), twin.tilted(x, g).action(x, draw, scale))
         if what in ("guess", "bold", "foresee"):
-            same(total.foresee(x, f, z), twin.tilted(x, f).action(x, draw, scale))
+            same(total.action(x, z, f), twin.tilted(x, f).action(x, draw, scale))
         if what == "guess":
-            elsewhere = (x + 1) % 4
-            same(
-                total.tilted(x, g).action(elsewhere, z),
-                twin.tilted(x, g).action(elsewhere, draw, scale),
-            )
+            chosen = np.flatnonzero(total.chosen(x, z, 2, g)[0])
+            same(chosen, np.atleast_1d(twin.tilted(x, g).action(x, draw, scale)))
         if what in ("round", "settle", "bold"):
             given_losses = f.copy()
             twin.add(x, f)
@@ -124,11 +121,11 @@ def test_whatever_is_asked_plays_and_scores_are_those_of_the_definition(
         if what == "leader":
             assert total.leader().index == int(np.argmin(twin.scores))
         if what == "resample" and scale:
-            element = int(rng.integers(oracle.n_actions))
-            one = total.resample_one(x, element, Draw(noise, draw, scale), 5, 2)
+            element = rng.integers(oracle.n_actions, size=1)
+            one = total.weights(x, element, z, 5, 2)
             other = oracle.objective()
             other.scores[: oracle.n_policies] = twin.scores
-            assert one == other.resample_one(x, element, Draw(noise, draw, scale), 5, 2)
+            assert one == other.weights(x, element, z, 5, 2)
     assert total.scores[: oracle.n_policies].tolist() == twin.scores.tolist()
 
 
@@ -209,9 +206,9 @@ def test_rounds_are_settled_without_a_second_pass():
     total, passes = learner.leader.total, 0
     for _ in range(300):
         learner.act(int(rng.integers(6)))
-        assert total._waiting is None
+        assert total._pass._waiting is None
         learner.update(rng.random(4))
-        passes += total._waiting is None
+        passes += total._pass._waiting is None
     assert passes <= 3
 
 

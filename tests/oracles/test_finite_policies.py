@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
-from hannan.core.oracle import Draw
+from hannan.core.oracle import Draw, Trials
 from hannan.oracles import FinitePolicies
 from hannan.perturbation import seed_key
 from tests import problems
@@ -169,28 +169,35 @@ def test_a_context_outside_the_table_is_refused(context):
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 40, 1000])
-def test_a_lesson_is_a_weight_and_the_unrest_after_it(limit):
+def test_a_lesson_is_a_weight_and_the_instability_after_it(limit):
     oracle = class_of(60, d=4, K=3)
     total = problems.total(oracle, problems.rounds(4, 3, 12))
     noise = oracle.noise(range(4), seed_key(4), 0, 2**13)  # small blocks, so that draws span some
+    trials = Trials(limit, 1.5, np.uint64(9))
     for first in range(0, 300, 7):
-        given = Draw(noise, first, 1.3), limit, 1.5
-        weight, used, lost = total.lesson(1, first % 3, 0.7, *given, np.uint64(9))
-        assert (weight, used) == total.weigh(1, first % 3, *given, 0.0, np.uint64(9))
-        draw = Draw(noise, first + used, 1.3)
-        assert lost == total.unrest(1, first % 3, weight * 0.7, draw)
+        action, draw = first % 3, Draw(noise, first, 1.3)
+        found = total.lesson(1, action, 0.7, draw, trials)
+        weight, used, lost, _ = total.lesson(1, action, 0.0, draw, trials)
+        assert (found.weight, found.used, lost) == (weight, used, 0.0)
+        later, alone = draw.later(used), trials._replace(limit=1)
+        assert total.lesson(1, action, weight * 0.7, later, alone) == (1.0, 0, found[2], None)
 
 
-def test_where_actions_stand_they_are_chosen_by_the_smallest_number():
+def test_a_law_is_known_where_the_smallest_total_of_an_action_is_chosen():
     oracle = FinitePolicies(np.random.default_rng(0).integers(3, size=(20, 2)), n_actions=4)
     total = problems.total(oracle, problems.rounds(2, 4, 9))
     one, both = (oracle.noise(X, seed_key(4), 0, 2**16) for X in ([1], [0, 1]))
-    best = total.standing(1, Draw(one, 0, 2.0))
-    plays, scores = oracle.table[:, 1], total.scores[:20]
-    assert best.tolist() == [min(scores[plays == a], default=np.inf) for a in range(4)]
-    chosen = total.chosen(1, Draw(one, 0, 2.0), 4000).mean(axis=0)
-    assert total.law(1, Draw(one, 0, 2.0)) == pytest.approx(chosen, abs=4.5 * 0.5 / np.sqrt(4000))
-    assert total.standing(0, Draw(one, 0, 2.0)) is None
-    assert total.standing(1, Draw(both, 0, 2.0)) is None
-    assert total.standing(1, Draw(None, 0, 2.0)) is None
-    assert total.standing(1, Draw(one, 0, 0.0)) is None
+    draw, trials = Draw(one, 0, 2.0), Trials(40, 0.0, np.uint64(9), exact=True)
+    law, losses = total.law(1, draw), np.array([0.0, 1.0, 0.5, 0.0])
+    for plus in (None, losses):
+        chosen = total.chosen(1, draw, 4000, plus).mean(axis=0)
+        found = total.law(1, draw, plus)
+        assert found == pytest.approx(chosen, abs=4.5 * 0.5 / np.sqrt(4000))
+    lesson = total.lesson(1, 0, 0.7, draw, trials)
+    assert lesson.law.tolist() == law.tolist()
+    lost = 0.7 * lesson.weight * np.eye(4)[0]
+    after = total.law(1, draw, lost)
+    assert lesson.instability == pytest.approx(lost[0] * (law[0] - after[0]))
+    for x, other in ((0, draw), (1, Draw(both, 0, 2.0)), (1, Draw(None, 0, 2.0)), (1, Draw(one))):
+        assert total.law(x, other) is None
+        assert total.lesson(x, 0, 0.7, other, trials) is None

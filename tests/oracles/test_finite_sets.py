@@ -139,10 +139,9 @@ def test_settling_and_tilting_agree_with_adding():
     noise = oracle.noise(range(2), seed_key(0), 0, 2**20)
     losses = np.array([0.5, -1.0, 0.25, 2.0])
     plain, settled = oracle.objective(), oracle.objective()
-    tilted = settled.tilted(1, losses)
     plain.add(1, losses)
     expected = plain.action(1, Draw(noise, 3, 0.4))
-    assert tilted.action(1, Draw(noise, 3, 0.4)).tolist() == expected.tolist()
+    assert settled.action(1, Draw(noise, 3, 0.4), losses).tolist() == expected.tolist()
     assert settled.settle(1, losses, Draw(noise, 3, 0.4)).tolist() == expected.tolist()
     np.testing.assert_array_equal(settled.scores, plain.scores)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
-from hannan.core.oracle import Draw
+from hannan.core.oracle import Draw, with_rounds
 from hannan.oracles import intercept_classifiers as module
 from hannan.perturbation import seed_key
 from tests import naive_formulas as naive
@@ -61,7 +61,7 @@ def test_fake_losses_are_added_like_rounds():
     rows = oracle.check_contexts(rng.random((6, 2)))
     losses = rng.normal(size=(6, 2))
     before = oracle.objective()
-    perturbed = before.perturbed(rows, losses)
+    perturbed = with_rounds(before, rows, losses)
     expected = total(oracle, list(zip(rows, losses, strict=True)))
     assert perturbed.scores.tolist() == expected.scores.tolist()
     assert not before.scores[: oracle.n_policies].any()

@@ -8,7 +8,6 @@ from scipy import integrate, stats
 from sklearn.linear_model import Ridge
 
 import hannan as hn
-from hannan.core import Objective
 from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.perturbation import seed_key
 
@@ -69,34 +68,6 @@ def test_noise_of_a_draw_does_not_depend_on_which_were_asked_for_before(draws):
         assert np.array_equal(scores, wanted)
 
 
-def test_a_single_loss_is_added_as_a_round_in_which_all_others_are_zero():
-    rng = np.random.default_rng(6)
-    oracle, total, *_ = regression(rng)
-    twin = total.copy()
-    for action, loss in ((2, 0.7), (0, -1.3), (1, 0.0)):
-        x = oracle.check_context(rng.normal(size=4))
-        total.charge(x, action, loss)
-        Objective.charge(twin, x, action, loss)
-        assert np.array_equal(total._U, twin._U)
-        assert np.array_equal(total._b, twin._b)
-        assert total.rounds == twin.rounds
-        assert np.array_equal(total.scores(x, WITHOUT_NOISE), twin.scores(x, WITHOUT_NOISE))
-
-
-@pytest.mark.parametrize("scale", [0.0, 1e-3, 0.8, 30.0])
-@pytest.mark.parametrize("loss", [0.0, 0.4, 25.0, -2.0])
-def test_the_chance_of_an_action_that_has_cost_more_is_in_the_law_of_the_tilted_total(scale, loss):
-    rng = np.random.default_rng(7)
-    oracle, total, X, _ = regression(rng)
-    draw = Draw(oracle.noise(list(X), KEY, 0, 2**20), 0, scale)
-    for action in range(3):
-        x = oracle.check_context(rng.normal(size=4))
-        law = total.tilted(x, loss * np.eye(3)[action]).law(x, draw)
-        found = total.chance_after(x, action, loss, draw)
-        assert found == law[action] == Objective.chance_after(total, x, action, loss, draw)
-        assert np.array_equal(total.law(x, draw), total.copy().law(x, draw))
-
-
 def test_noise_has_the_covariance_of_fake_losses_on_the_contexts():
     rng = np.random.default_rng(4)
     oracle, _, X, _ = regression(rng, rounds=30, intercept=False)
@@ -125,7 +96,7 @@ def test_law_equals_numerical_integration():
     for scale in (0.05, 0.5, 5.0):
         x = oracle.check_context(rng.normal(size=4))
         scores, _, h = total._solved(x)
-        sigma = total._factor(noise, scale) * np.sqrt(h)
+        sigma = total._factor(Draw(noise, 0, scale)) * np.sqrt(h)
 
         def density(v, k, scores=scores, sigma=sigma):
             others = np.delete(scores, k)
@@ -163,21 +134,11 @@ def test_a_tilt_moves_the_score_by_its_leverage_and_changes_nothing_else():
     x = oracle.check_context(rng.normal(size=4))
     scores, _, h = total._solved(x)
     tilt = np.array([0.0, 2.0, -1.0])
-    tilted = total.tilted(x, tilt)
-    assert tilted._solved(x)[0] == pytest.approx(scores + h * tilt)
-    assert tilted.leader()(x) == tilted.action(x, WITHOUT_NOISE)
+    moved = total.scores(x, WITHOUT_NOISE, tilt)
+    assert moved == pytest.approx(scores + h * tilt)
+    assert total.action(x, WITHOUT_NOISE, tilt) == moved.argmin()
     assert total._solved(x)[0] == pytest.approx(scores)
     assert total.leverage(x) == h
-
-
-def test_an_observed_round_of_zero_losses_counts_in_the_design():
-    oracle = hn.oracles.LinearPolicies(2)
-    one, two = oracle.objective(), oracle.objective()
-    x = np.array([1.0, -2.0])
-    one.observe(x)
-    two.add(x, np.zeros(2))
-    assert (one._U == two._U).all()
-    assert one.rounds == 1
 
 
 def test_the_array_of_a_context_may_be_used_again_by_its_owner():

@@ -151,7 +151,7 @@ def test_edges_on_no_path_keep_their_place_and_are_never_chosen():
     np.testing.assert_array_equal(total.leader()(None), [1, 3])
     noise = oracle.noise([None], seed_key(0), 0, 2**20)
     assert not total.chosen(None, Draw(noise, 0, 50.0), 200)[:, [0, 2]].any()
-    weights, used = total.resample(None, np.array([0, 1]), Draw(noise, 0, 5.0), 30, 1)
+    weights, used = total.weights(None, np.array([0, 1]), Draw(noise, 0, 5.0), 30, 1)
     assert weights[0] == 30.0
     assert used == 29
 
@@ -166,10 +166,8 @@ def test_resampling_is_that_of_the_definition(first, limit, successes, scale):
     total.add(None, np.random.default_rng(0).random(oracle.n_actions) * 3.0)
     noise = oracle.noise([None], seed_key(0), 0, 1)
     elements = total.action(None, Draw(noise, first + 1000, scale))
-    expected = Objective.resample(
-        total, None, elements, Draw(noise, first, scale), limit, successes
-    )
-    weights, used = total.resample(None, elements, Draw(noise, first, scale), limit, successes)
+    expected = Objective.weights(total, None, elements, Draw(noise, first, scale), limit, successes)
+    weights, used = total.weights(None, elements, Draw(noise, first, scale), limit, successes)
     np.testing.assert_array_equal(weights, expected[0])
     assert used == expected[1]
 
@@ -425,7 +423,7 @@ def test_a_hundred_thousand_edges_fit_in_little_memory():
     tracemalloc.start()
     noise = oracle.noise([None], seed_key(0), 0, 2**24)
     assert len(total.leaders(Draw(noise, 0, 0.1), 40)) == 40
-    total.resample(None, total.action(None, Draw(noise, 40, 0.1)), Draw(noise, 41, 0.1), 40, 1)
+    total.weights(None, total.action(None, Draw(noise, 40, 0.1)), Draw(noise, 41, 0.1), 40, 1)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 60e6

@@ -5,7 +5,7 @@ import pytest
 
 import hannan as hn
 from hannan.checks.oracles import Case, check_settling_among_some_adds_the_round
-from hannan.core.oracle import WITHOUT_NOISE, Draw
+from hannan.core.oracle import WITHOUT_NOISE, Draw, with_round
 from hannan.oracles import AllPolicies, FinitePolicies, FunctionOracle, PerContext
 from hannan.perturbation import seed_key
 from tests import problems
@@ -121,7 +121,7 @@ def test_a_round_asks_the_base_once_whatever_the_number_of_contexts():
         total.add(x, np.zeros(3))
     calls.clear()
     total.action(5, Draw(noise, 0, 1.0))
-    total.tilted(5, np.ones(3)).action(5, Draw(noise, 0, 1.0))
+    total.action(5, Draw(noise, 0, 1.0), np.ones(3))
     total.settle(5, np.ones(3), Draw(noise, 0, 1.0))
     assert calls == [1, 1, 1]
 
@@ -226,11 +226,11 @@ def test_shared_losses_count_on_every_context(seed):
     for t in range(6):
         pair = list(TOWN)[rng.integers(3)]
         losses = rng.integers(-2, 3, size=5).astype(float)
-        agrees(total.tilted(pair, losses), summed + losses)
+        agrees(with_round(total, pair, losses), summed + losses)
         if t % 2:
             total.add(pair, losses)
         else:
-            expected = total.foresee(pair, losses, Draw(noise, 3, 0.7))
+            expected = total.action(pair, Draw(noise, 3, 0.7), losses)
             assert np.array_equal(total.settle(pair, losses, Draw(noise, 3, 0.7)), expected)
         summed += losses
         agrees(total, summed)
@@ -238,9 +238,9 @@ def test_shared_losses_count_on_every_context(seed):
         plays = np.array([0, 1, 2, -1, 4])
         among = oracle.problem(("a", "c")).objective()
         among.add(None, summed)
-        picked = total.pick(("a", "c"), plays, losses, WITHOUT_NOISE)
+        picked = total.action(("a", "c"), WITHOUT_NOISE, losses, plays)
         among.add(None, losses)
-        assert np.array_equal(picked, among.among(None, plays).action(None, WITHOUT_NOISE))
+        assert np.array_equal(picked, among.action(None, WITHOUT_NOISE, None, plays))
 
 
 def test_what_one_trip_meets_another_one_knows():

@@ -43,11 +43,22 @@ def test_a_tilt_adds_to_the_moments_alone():
     oracle = hn.oracles.SharedLinear()
     total, X, y = total_of(oracle, menus(30))
     (menu,) = menus(1, 5)
-    losses = np.arange(len(menu), dtype=float)
     rows = oracle.crossing.rows(menu)
     A = np.eye(X.shape[1]) + X.T @ X
-    expected = rows @ np.linalg.solve(A, X.T @ y + rows.T @ losses)
-    np.testing.assert_allclose(total.tilted(menu, losses).scores(menu), expected, atol=1e-9)
+    noise, rng, seen = (
+        oracle.noise(menus(7), seed_key(0), 0, 2**20),
+        np.random.default_rng(0),
+        set(),
+    )
+    for _ in range(20):
+        losses = 5.0 * rng.normal(size=len(menu))
+        expected = rows @ np.linalg.solve(A, X.T @ y + rows.T @ losses)
+        best = int(expected.argmin())
+        assert total.action(menu, WITHOUT_NOISE, losses) == best
+        assert total.chosen(menu, WITHOUT_NOISE, 1, losses)[0, best]
+        assert total.law(menu, Draw(noise, 0, 1e-9), losses)[best] == pytest.approx(1.0)
+        seen.add(best)
+    assert len(seen) > 1
 
 
 def test_noise_has_the_mean_variance_of_fake_losses():

@@ -156,7 +156,7 @@ def test_regressors_see_mean_losses_and_numbers_of_rounds():
     for _ in range(3):
         objective.add(GRID[1], np.array([1.0, 0.0]))
     objective.add(GRID[2], np.array([0.0, 4.0]))
-    objective.observe(GRID[2])
+    objective.add(GRID[2], np.zeros(2))
     objective.leader()
     (X, first, weights), (_, second, _) = Means.asked[-2:]
     rows = zip(X.ravel(), first, second, weights, strict=True)
@@ -418,7 +418,7 @@ def test_memory_holds_distinct_contexts_only():
     assert len(objective._places) == 4
     assert len(objective._totals) == 8
     for x in range(30):
-        objective.observe(np.array([float(x)]))
+        objective.add(np.array([float(x)]), np.zeros(2))
     assert len(objective._places) == 30
     assert objective._counts.sum() == 530
 

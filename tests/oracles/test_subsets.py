@@ -119,8 +119,8 @@ def test_large_sets_are_resampled_as_the_draws_say():
     noise = oracle.noise([None], seed_key(0), 0, 2**20)
     chosen = total.action(None, Draw(noise, 0, 3.0))
     for r, limit in ((1, 50), (2, 8), (3, 400)):
-        found = total.resample(None, chosen, Draw(noise, 5, 3.0), limit, r)
-        expected = super(type(total), total).resample(None, chosen, Draw(noise, 5, 3.0), limit, r)
+        found = total.weights(None, chosen, Draw(noise, 5, 3.0), limit, r)
+        expected = super(type(total), total).weights(None, chosen, Draw(noise, 5, 3.0), limit, r)
         np.testing.assert_array_equal(found[0], expected[0])
         assert found[1] == expected[1]
 

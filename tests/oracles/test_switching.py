@@ -309,77 +309,18 @@ def test_settling_is_adding_and_asking(base):
             assert same_action(settled, twin.leaders(Draw(noise, 3, scale), 1)[0](context))
 
 
-@pytest.mark.parametrize("base", [LISTED, SLATES], ids=["listed", "slates"])
-@pytest.mark.parametrize("grid", [1, 3])
-@pytest.mark.parametrize("gaussian", [False, True])
-def test_fakes_on_the_future_are_like_losses_added(base, grid, gaussian):
-    rng = np.random.default_rng([grid, gaussian])
-    oracle = hn.oracles.Switching(base, 2, grid=grid)
-    for _ in range(6):
-        history = rounds(oracle, 12, rng)
-        total = oracle.objective()
-        for t, (context, losses) in enumerate(history):
-            coming = [future for future, _ in history[t + 1 :]]
-            if gaussian:
-                fakes = rng.normal(size=(len(coming), oracle.n_actions))
-            else:
-                fakes = rng.integers(-2, 3, size=(len(coming), oracle.n_actions)).astype(float)
-            quick = total.perturbed(coming, fakes)
-            slow = hn.Objective.perturbed(total, coming, fakes)
-            assert same_action(
-                quick.action(context, WITHOUT_NOISE), slow.action(context, WITHOUT_NOISE)
-            )
-            assert "_whole" not in vars(quick)  # nothing was copied
-            late = history[-1][0]
-            assert same_action(quick.action(late, WITHOUT_NOISE), slow.action(late, WITHOUT_NOISE))
-            assert quick.minima() == slow.minima()
-            assert same_action(quick.leader()(context), slow.leader()(context))
-            assert same_action(
-                quick.settle(context, losses, WITHOUT_NOISE),
-                slow.settle(context, losses, WITHOUT_NOISE),
-            )
-            total.add(context, losses)
-
-
-def test_fakes_on_the_past_are_like_losses_added():
-    rng = np.random.default_rng(0)
-    oracle = hn.oracles.Switching(LISTED, 2)
-    history = rounds(oracle, 10, rng)
-    total = total_of(oracle, history)
-    contexts = [context for context, _ in history]
-    fakes = rng.integers(-2, 3, size=(10, 3)).astype(float)
-    quick, slow = (make(total, contexts, fakes) for make in (
-        type(total).perturbed, hn.Objective.perturbed))  # fmt: skip
-    for context in contexts:
-        assert quick.action(context, WITHOUT_NOISE) == slow.action(context, WITHOUT_NOISE)
-    assert quick.copy().minima() == slow.minima()
-
-
-def test_fakes_may_lie_before_losses():
-    rng = np.random.default_rng(9)
-    oracle = hn.oracles.Switching(LISTED, 1)
-    for _ in range(20):
-        total = total_of(oracle, rounds(oracle, 8, rng)[4:])
-        fakes = rng.integers(-2, 3, size=(2, 3)).astype(float)
-        quick = total.perturbed([(2, 1), (3, 0)], fakes)
-        slow = hn.Objective.perturbed(total, [(2, 1), (3, 0)], fakes)
-        assert quick.action((2, 0), WITHOUT_NOISE) == slow.action((2, 0), WITHOUT_NOISE)
-        assert "_whole" not in vars(quick)
-
-
-def test_a_tilt_under_noise_is_a_loss_added():
+def test_one_more_round_under_noise_is_a_loss_added():
     rng = np.random.default_rng(1)
     oracle = hn.oracles.Switching(LISTED, 1, sequence=[0, 1, 2, 0, 1])
     noise = oracle.noise(oracle.contexts, seed_key(0), 0, 2**20)
     total = oracle.objective()
     for context in oracle.contexts:
         guess = rng.normal(size=3)
-        quick, slow = total.tilted(context, guess), hn.Objective.tilted(total, context, guess)
-        for draw in range(8):
-            assert quick.action(context, Draw(noise, draw, 1.5)) == slow.action(
-                context, Draw(noise, draw, 1.5)
-            )
-        assert "_whole" not in vars(quick)
+        after = total.copy()
+        after.add(context, guess)
+        for number in range(8):
+            draw = Draw(noise, number, 1.5)
+            assert total.action(context, draw, guess) == after.action(context, draw)
         total.add(context, rng.integers(-2, 3, size=3).astype(float))
 
 

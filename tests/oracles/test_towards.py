@@ -140,8 +140,8 @@ def test_detours_are_the_best_paths_where_totals_are_not_negative(detours, seed)
         assert one_by_one == leaders == rows
         assert all(tuple(path) in sets for path in leaders)
         given = (None, np.array(leaders[0]), Draw(noise, 0, 2.0), 30, 2)
-        weights, used = total.resample(*given)
-        expected, draws = hn.core.Objective.resample(total, *given)
+        weights, used = total.weights(*given)
+        expected, draws = hn.core.Objective.weights(total, *given)
         assert weights.tolist() == expected.tolist()
         assert used == draws
 

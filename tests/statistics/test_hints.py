@@ -15,8 +15,8 @@ from hannan.bounds import hinted
 from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays
 from hannan.learners import ContextFTPL, ContextSemiBanditFTPL, Trust, certificates
-from hannan.learners import resampling as weighing
-from hannan.learners import weighing as part_of_algorithm_3
+from hannan.learners import importance_weights as part_of_algorithm_3
+from hannan.learners import importance_weights as weighing
 from hannan.learners.hint import Hint
 from hannan.learners.prediction import Prediction
 from hannan.oracles import AllPolicies, FinitePolicies

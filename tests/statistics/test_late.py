@@ -17,7 +17,6 @@ from hannan.core.oracle import Draw
 from hannan.learners import ContextFTPL, ContextSemiBanditFTPL, SelfTuned, Trust, TsallisINF
 from hannan.learners.certificates import Evidence
 from hannan.learners.floor import Floor
-from hannan.learners.instability import compared
 from hannan.learners.perturbed_leader import PerturbedLeader
 from hannan.oracles import AllPolicies, FinitePolicies
 from tests.statistics.advised import Told
@@ -296,7 +295,7 @@ def compare_with_the_leader_at_arrival(patch):
     measure = algorithm_3.measure_late
 
     def late_too(leader, opened, top, *given):
-        now, scale = compared(leader, opened), opened.draw.scale
+        now, scale = leader.past(opened), opened.draw.scale
         if opened.exact:
             opened.law = now.law(opened.context, Draw(leader.noise, 0, scale))
         elif opened.shadow is not None:

@@ -3,6 +3,7 @@
 import dataclasses
 
 import numpy as np
+from hannan.learners.resampling import Resampling
 
 import hannan.learners.context_semi_bandit_ftpl as algorithm_3
 from hannan import bounds
@@ -11,7 +12,6 @@ from hannan.kernels import finite
 from hannan.learners import ContextFTPL, ContextSemiBanditFTPL, SelfTuned, certificates
 from hannan.learners import resampling as weighing
 from hannan.learners.perturbed_leader import PerturbedLeader
-from hannan.learners.resampling import Resampling
 from hannan.learners.step_size import Fixed
 from hannan.oracles import Switching
 from hannan.oracles.all_policies import TableObjective

@@ -36,8 +36,8 @@ def law(learner: Learner, rows: FloatArray, draws: int) -> FloatArray:
         context, past, (noise, _, scale), *_ = player.outlook(rows[0])
         if scale > 0.0 and past.law(context, Draw(noise, 0, scale)) is None:
             noise = player.leader.reseeded(_KEY).noise
-            found = np.zeros((len(rows), past.n_actions))
-            for policy in past.leaders(Draw(noise, 0, scale), draws):
+            found = np.zeros((len(rows), past.total.n_actions))
+            for policy in past.total.leaders(Draw(noise, 0, scale), draws):
                 found[np.arange(len(rows)), _choices(policy, rows)] += 1.0
             return found / draws
     return np.array([player.propensities(row, draws).probabilities for row in rows])

@@ -246,8 +246,8 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         learner = at_work(self.learner_)
         for margin, row in zip(margins, rows, strict=True):
             context, past, *_ = learner.outlook(row)
-            margin[:] = past.scores(context, WITHOUT_NOISE)
-            margin /= -math.sqrt(past.leverage(context))
+            margin[:] = past.total.scores(context, WITHOUT_NOISE, past.plus)
+            margin /= -math.sqrt(past.total.leverage(context))
         if len(self.classes_) == 2:
             return np.asarray(margins[:, 1] - margins[:, 0])
         return np.asarray(margins - margins.mean(axis=1, keepdims=True))

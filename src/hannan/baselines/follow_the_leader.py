@@ -10,6 +10,7 @@ import numpy as np
 from hannan.core import Action, Learner, Objective, OpenRound, Oracle, Policy
 from hannan.core.oracle import WITHOUT_NOISE, fixed_actions
 from hannan.core.policy import loss_of
+from hannan.core.rounds import IntArray
 from hannan.core.state import Part, State
 from hannan.core.validation import FloatArray, check_loss_range, check_losses
 
@@ -64,14 +65,16 @@ class FollowTheLeader(Learner):
         return self._history.leader()
 
     def _act(self, opened: OpenRound) -> None:
-        opened.play(self._past(opened).action(opened.context, WITHOUT_NOISE))
+        plays = self._available(opened)
+        opened.play(self._history.action(opened.context, WITHOUT_NOISE, None, plays))
         opened.calls += 1
 
     def _update(self, opened: OpenRound, loss: Any) -> None:
         self._history.add(opened.context, self._check(loss))
 
     def _law(self, opened: OpenRound) -> FloatArray:
-        chosen = self._past(opened).chosen(opened.context, WITHOUT_NOISE, 1)[0]
+        plays = self._available(opened)
+        chosen = self._history.chosen(opened.context, WITHOUT_NOISE, 1, None, plays)[0]
         law: FloatArray = chosen.astype(np.float64)
         if opened.plays is None:
             return law
@@ -86,11 +89,9 @@ class FollowTheLeader(Learner):
         self._act(opened)  # which changes nothing but the round
         return [copy.copy(opened.action) for _ in range(copies)]
 
-    def _past(self, opened: OpenRound) -> Objective:
-        """The losses so far, among what is available where actions have scores."""
-        past = self._history
-        plays = opened.plays
-        return past.among(opened.context, plays) if plays is not None and past.scored else past
+    def _available(self, opened: OpenRound) -> IntArray | None:
+        """Return what is available where actions have scores."""
+        return opened.plays if self._history.scored else None
 
     def _total(self) -> Objective:
         return self._history

@@ -20,7 +20,7 @@ from hannan.core import (
     Policy,
 )
 from hannan.core.arrays import Contexts
-from hannan.core.oracle import WITHOUT_NOISE, as_policies
+from hannan.core.oracle import WITHOUT_NOISE, as_policies, with_rounds
 from hannan.core.policy import loss_of
 from hannan.core.state import Count, Part, State
 from hannan.core.validation import (
@@ -147,7 +147,7 @@ class KalaiVempala(Learner):
 
     def _act(self, opened: OpenRound) -> None:
         fakes = self._noise(self._draws) * self._scale()
-        past = self._history.perturbed(self._perturbed, fakes)
+        past = with_rounds(self._history, self._perturbed, fakes)
         opened.play(past.action(opened.context, WITHOUT_NOISE))
         opened.calls += 1
 

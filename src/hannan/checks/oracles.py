@@ -8,11 +8,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hannan.checks._require import require
 from hannan.checks.parameters import PARAMETER_CHECKS
 from hannan.core import WITHOUT_NOISE, Draw, Menu, Noise, Objective, Oracle, Policy, StorageError
 from hannan.core.arrays import Contexts
+from hannan.core.oracle import foresee
 from hannan.core.policy import loss_of, same_action
 from hannan.core.storage import reread, storable
 from hannan.core.validation import FloatArray
@@ -212,81 +214,70 @@ def check_minima_are_the_leaders_values(case: Case) -> None:
 
 
 def check_fast_paths_agree(case: Case) -> None:
-    """`action`, `chosen`, `settle` and `tilted` say what `leaders`, `copy` and `add` say."""
+    """`action`, `chosen` and `settle` say what `leaders`, `copy` and `add` say."""
     rounds, noise = case.rounds(), case.noise()
     total = case.total(rounds)
     leaders = total.leaders(Draw(noise, 0, _SCALE), _DRAWS)
     for context, losses in case.rounds(salt=1):
         chosen = total.chosen(context, Draw(noise, 0, _SCALE), _DRAWS)
-        tilted = total.tilted(context, losses).leaders(Draw(noise, 0, _SCALE), _DRAWS)
-        for draw in range(_DRAWS):
-            expected = leaders[draw](context)
-            _require_same(case, total.action(context, Draw(noise, draw, _SCALE)), expected)
-            said = np.flatnonzero(chosen[draw])
-            if not same_action(said, np.atleast_1d(expected)):
-                raise AssertionError(f"{case}: chosen() says {said}, leaders() {expected}.")
+        more = total.chosen(context, Draw(noise, 0, _SCALE), _DRAWS, losses)
+        for number in range(_DRAWS):
+            draw, expected = Draw(noise, number, _SCALE), leaders[number](context)
+            _require_same(case, total.action(context, draw), expected)
+            _require_chosen(case, chosen[number], expected)
             after = total.copy()
-            settled = after.settle(context, losses, Draw(noise, draw, _SCALE))
-            if case.oracle.exact:  # a reduction may also count rounds, which a tilt is not
-                _require_same(case, settled, tilted[draw](context))
-            _require_same(case, settled, after.action(context, Draw(noise, draw, _SCALE)))
+            settled = after.settle(context, losses, draw)
+            if not case.oracle.counts_rounds:  # else the round itself counts, too
+                _require_chosen(case, more[number], settled)
+            _require_same(case, settled, after.action(context, draw))
 
 
-def check_foreseeing_is_settling_a_copy(case: Case) -> None:
-    """`foresee` returns what `settle` returns on a copy, and leaves the total as it was."""
+def _require_chosen(case: Case, row: NDArray[np.bool_], expected: Any) -> None:
+    said = np.flatnonzero(row)
+    if not same_action(said, np.atleast_1d(expected)):
+        raise AssertionError(f"{case}: chosen() says {said}, leaders() {expected}.")
+
+
+def check_one_more_round_is_for_the_question(case: Case) -> None:
+    """`plus` has the effect of `settle` on a copy, and leaves the total as it was."""
     noise, total = case.noise(), case.total(case.rounds())
     before = total.copy()
-    for draw, (context, losses) in enumerate(case.rounds(salt=2)):
+    for number, (context, losses) in enumerate(case.rounds(salt=2)):
         for scale in (0.0, _SCALE):
-            drawn = Draw(noise if scale else None, draw, scale)
-            action = total.foresee(context, losses, drawn)
-            _require_same(case, action, total.copy().settle(context, losses, drawn))
-    for several in ((WITHOUT_NOISE, 1), (Draw(noise, 0, _SCALE), _DRAWS)):
-        same = np.array_equal(total.minima(*several), before.minima(*several), equal_nan=True)
-        for found, kept in zip(total.leaders(*several), before.leaders(*several), strict=True):
-            same = same and _all_same(case.plays(found), case.plays(kept))
-        require(same, f"{case}: foresee() changes the total.")
+            draw = Draw(noise if scale else None, number, scale)
+            action = foresee(total, context, losses, draw)
+            _require_same(case, action, total.copy().settle(context, losses, draw))
+            total.action(context, draw, losses)
+    _require_equal_totals(case, total, before, noise, "a question with plus= changes the total.")
 
 
 def check_settling_among_some_adds_the_round(case: Case) -> None:
-    """`settle_among` returns what `pick` returns, and leaves the total that `add` leaves."""
+    """`settle` among some is `action` with one more round, and leaves the total of `add`."""
     noise, total = case.noise(), case.total(case.rounds())
     if not total.scored:
         return
     other = total.copy()
-    for draw, (context, losses) in enumerate(case.rounds(salt=4)):
-        K = case.size(context)
-        free = total.foresee(context, losses, Draw(noise, draw, _SCALE))
+    for number, (context, losses) in enumerate(case.rounds(salt=4)):
+        K, draw = case.size(context), Draw(noise, number, _SCALE)
+        free = foresee(total, context, losses, draw)
         closed = np.setdiff1d(np.arange(K), free)[:1]  # so that there is still something to choose
-        plays = np.arange(K)
-        plays[closed] = -1
-        given = context, plays, losses, Draw(noise, draw, _SCALE)
-        found = other.pick(*given)
+        available = np.arange(K)
+        available[closed] = -1
+        found = other.action(context, draw, losses, available)
         other.add(context, losses)
-        _require_same(case, total.settle_among(*given), found)
-        several = Draw(noise, 0, _SCALE), _DRAWS
+        _require_same(case, total.settle(context, losses, draw, available), found)
+        said = "settle() among some does not add what add() adds."
+        _require_equal_totals(case, total, other, noise, said)
+
+
+def _require_equal_totals(
+    case: Case, total: Objective, other: Objective, noise: Noise, otherwise: str
+) -> None:
+    for several in ((WITHOUT_NOISE, 1), (Draw(noise, 0, _SCALE), _DRAWS)):
         same = np.array_equal(total.minima(*several), other.minima(*several), equal_nan=True)
         for ours, theirs in zip(total.leaders(*several), other.leaders(*several), strict=True):
             same = same and _all_same(case.plays(ours), case.plays(theirs))
-        require(same, f"{case}: settle_among() does not add what add() adds.")
-
-
-def check_charging_is_adding_one_loss(case: Case) -> None:
-    """`charge` leaves the total that `add` leaves, where all other losses are zero."""
-    if case.oracle.chooses_sets or case.oracle.takes_functions:
-        return
-    noise, total = case.noise(), case.total(case.rounds())
-    other = total.copy()
-    for i, (context, _) in enumerate(case.rounds(salt=3)):
-        K = case.size(context)
-        total.charge(context, i % K, 0.7)
-        other.add(context, 0.7 * (np.arange(K) == i % K))
-        drawn = Draw(noise, i, _SCALE), 1
-        same = np.array_equal(total.minima(*drawn), other.minima(*drawn), equal_nan=True)
-        require(same, f"{case}: charge() adds something else than a round of one loss.")
-        _require_same(
-            case, *(each.action(context, Draw(noise, i, _SCALE)) for each in (total, other))
-        )
+        require(same, f"{case}: {otherwise}")
 
 
 def check_zero_losses_change_nothing(case: Case) -> None:
@@ -415,7 +406,7 @@ def check_losses_are_not_changed(case: Case) -> None:
     kept = losses.copy()
     total = case.total([(context, losses)])
     total.settle(context, losses, Draw(case.noise(), 0, _SCALE))
-    total.tilted(context, losses).leader()
+    total.action(context, WITHOUT_NOISE, losses)
     total.leader()
     require((kept == losses).all(), f"{case} changed a loss vector from {kept} to {losses}.")
 
@@ -442,9 +433,8 @@ ORACLE_CHECKS: tuple[OracleCheck, ...] = (
     check_noisy_leaders_are_optimal,
     check_minima_are_the_leaders_values,
     check_fast_paths_agree,
-    check_foreseeing_is_settling_a_copy,
+    check_one_more_round_is_for_the_question,
     check_settling_among_some_adds_the_round,
-    check_charging_is_adding_one_loss,
     check_zero_losses_change_nothing,
     check_rescaling_keeps_the_leader,
     check_ties_break_the_same_way,

@@ -123,7 +123,7 @@ def best_among(
     for wall in _WALLS:
         losses = np.full(total.n_actions, wall * largest)
         losses[available] = 0.0
-        action = total.tilted(context, losses).action(context, WITHOUT_NOISE)
+        action = total.action(context, WITHOUT_NOISE, losses)
         if isinstance(action, int) and (available == action).any():
             return action
     return None
@@ -287,8 +287,8 @@ class Availability(Stored):
         if not known and past is not None:
             opened.calls += 1
             if past.scored:
-                few = past.among(opened.context, substitution(some, -1, n_actions))
-                found = int(few.action(opened.context, WITHOUT_NOISE))
+                few = substitution(some, -1, n_actions)
+                found = int(past.action(opened.context, WITHOUT_NOISE, None, few))
             else:
                 best = best_among(past, opened.context, there, max(map(abs, span or (0.0, 1.0))))
                 found = found if best is None else best

@@ -39,8 +39,38 @@ class Draw(NamedTuple):
     number: int = 0
     scale: float = 0.0
 
+    def later(self, count: int) -> Draw:
+        """Return the draw that comes `count` draws later."""
+        return Draw(self.noise, self.number + count, self.scale)
+
 
 WITHOUT_NOISE = Draw()
+
+
+class Lesson(NamedTuple):
+    """What the loss of a single action teaches: its weight, and the cost of instability."""
+
+    weight: float
+    used: int
+    """Draws that the weight took."""
+    instability: float
+    law: FloatArray | None = None
+    """The probability of each action, where the weight is computed from it."""
+
+
+class Trials(NamedTuple):
+    """How a `Lesson` may find its weight."""
+
+    limit: int
+    """L: the weight has mean (1 - (1-q)^L)/q, q the probability of the action."""
+    enough: float
+    """Draws stop once the probabilities of the action add up to this; 0 allows no draws."""
+    stop_key: np.uint64
+    """Key of the random numbers that decide when to stop."""
+    share: float = 0.0
+    """Share of the trials in which success is certain."""
+    exact: bool = False
+    """Whether the weight may be computed from the law of the choice."""
 
 
 class Objective(Stored, ABC):
@@ -48,22 +78,23 @@ class Objective(Stored, ABC):
 
     Kept in whatever space makes the argmin cheapest. Noise is linear too: draw n at scale s adds
     :math:`s \sum_{x \in X} \langle \pi(x), \zeta^n_x \rangle` to the value of policy
-    :math:`\pi`. Scale 0 means no noise, and then `noise` may be None.
+    :math:`\pi`. Scale 0 means no noise, and then `draw.noise` may be None.
 
     Contexts and losses given here have passed `Oracle.check_context` and the loss checks.
+
+    Questions about a context take two options. `plus` is one more round with that context, which
+    counts for this question only. `available` restricts the choice: entry b is b where b is
+    available. Elsewhere it is the substitute that is played for b; or -1 where the class is
+    `scored`, and then the available action or set of the best score is chosen.
     """
 
     oracle: Oracle
-    _derived = frozenset({"_tilted"})
 
     draws_in_batches: bool = True
     """Whether several draws at once are cheaper than one after the other."""
 
-    paired: bool = False
-    """Whether a draw and its negative together cost about as much as a draw alone."""
-
     scored: bool = False
-    """Whether leaders have a score for each action on a context, so that `among` answers."""
+    """Whether leaders have a score for each action on a context, so that none has a substitute."""
 
     stored = State()
     _moving = True
@@ -84,166 +115,123 @@ class Objective(Stored, ABC):
 
     @abstractmethod
     def copy(self) -> Objective:
-        """An independent copy of the total."""
+        """Return an independent copy of the total."""
 
     def prepare(self, contexts: Sequence[Any]) -> None:
-        """Told before the first round which contexts the noise will sit on, where that is known."""
+        """Take notice before the first round of the contexts that will carry noise."""
 
     @abstractmethod
     def add(self, context: Any, losses: FloatArray) -> None:
         """Add one round."""
 
-    def charge(self, context: Any, action: int, loss: float) -> None:
-        """Add one round in which all other losses were zero."""
-        losses = np.zeros(len(context) if self.oracle.described else self.n_actions)
-        losses[action] = loss
-        self.add(context, losses)
-
-    def observe(self, context: Any) -> None:
-        """Add one round in which every loss was zero; most totals do not change."""
-
     @abstractmethod
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
-        """The minimisers under each of the draws first .. first + count - 1."""
+        """Return the minimisers under each of `count` draws from `draw` on."""
 
     @abstractmethod
     def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
-        """The minimal values under each of the draws first .. first + count - 1.
+        """Return the minimal values under each of `count` draws from `draw` on.
 
         NaN where the class cannot tell (inexact classes only).
         """
 
-    @property
-    def preference(self) -> float:
-        """By how much more than another a policy may be charged besides its losses."""
-        return 0.0
-
-    def plain(self) -> Objective:
-        """This total with losses alone; itself, where nothing else is in it."""
-        return self
-
     def leader(self) -> Policy:
-        """The minimiser without noise."""
+        """Return the minimiser without noise."""
         return self.leaders()[0]
 
-    def action(self, context: Any, draw: Draw) -> Action:
-        """What the minimiser under one draw does on a context."""
-        return self.leaders(draw, 1)[0](context)
-
-    def settle(self, context: Any, losses: FloatArray, draw: Draw) -> Action:
-        """Add one round, then the new minimiser's action on its context, under the same draw.
-
-        Where the optimiser may fail it must leave the total as it was.
-        """
-        self.add(context, losses)
-        return self.action(context, draw)
-
-    def foresee(self, context: Any, losses: FloatArray, draw: Draw) -> Action:
-        """What `settle` would return; nothing is added."""
-        return self.tilted(context, losses).action(context, draw)
-
-    def tilted(self, context: Any, losses: FloatArray) -> Objective:
-        """This total with one more round, for use until either of the two is changed."""
-        twin = self.copy()
-        twin.add(context, losses)
-        return twin
-
-    def among(self, context: Any, plays: NDArray[np.intp]) -> Objective:
-        """This total where only some actions are available on a context, until it is changed.
-
-        For questions about what is chosen on that context: the action of the leader's best score
-        among these, ties to the smallest. Only where `scored`. `plays[b]` is b where b is
-        available, and another number where it is not, -1 for sets.
-        """
-        raise NotImplementedError
-
-    def pick(
+    def action(
         self,
         context: Any,
-        plays: NDArray[np.intp],
-        losses: FloatArray | None,
         draw: Draw,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
     ) -> Action:
-        """The `action` of `among`, with one more round if there is one: in one pass, if it can."""
-        past = self if losses is None else self.tilted(context, losses)
-        return past.among(context, plays).action(context, draw)
+        """Return the action of the minimiser under one draw on a context."""
+        if plus is not None:
+            return with_round(self, context, plus).action(context, draw, None, available)
+        if available is not None:
+            return int(available[self.action(context, draw)])
+        return self.leaders(draw)[0](context)
 
-    def settle_among(
+    def chosen(
         self,
         context: Any,
-        plays: NDArray[np.intp],
-        losses: FloatArray,
         draw: Draw,
-    ) -> Action:
-        """As `settle` where only some actions are available; nothing is added if none can be."""
-        action = self.pick(context, plays, losses, draw)
-        self.add(context, losses)
-        return action
-
-    def perturbed(self, contexts: Sequence[Any], losses: FloatArray) -> Objective:
-        """This total with fake losses on several contexts, [d, K], until either is changed."""
-        twin = self.copy()
-        for context, row in zip(contexts, losses, strict=True):
-            twin.add(context, row)
-        return twin
-
-    def chosen(self, context: Any, draw: Draw, count: int) -> NDArray[np.bool_]:
-        """Which elements the minimiser under each of `count` draws chooses, [count, K]."""
-        noise, first, scale = draw
-        if self.draws_in_batches:
-            actions = [policy(context) for policy in self.leaders(draw, count)]
+        count: int,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> NDArray[np.bool_]:
+        """Return which elements the minimiser under each of `count` draws chooses, [count, K]."""
+        if available is not None and not self.scored:
+            choices = self.chosen(context, draw, count, plus)
+            inclusion = np.zeros_like(choices)
+            inclusion[np.arange(count), available[choices.argmax(axis=1)]] = True
+            return inclusion
+        if available is None and self.draws_in_batches:
+            total = self if plus is None else with_round(self, context, plus)
+            actions = [policy(context) for policy in total.leaders(draw, count)]
         else:
-            actions = [self.action(context, Draw(noise, first + i, scale)) for i in range(count)]
+            draws = (draw.later(i) for i in range(count))
+            actions = [self.action(context, each, plus, available) for each in draws]
         inclusion = np.zeros((count, self.n_actions), dtype=bool)
         for row, action in zip(inclusion, actions, strict=True):
             row[action] = True
         return inclusion
 
-    def resample_one(
+    def law(
         self,
         context: Any,
-        element: int,
         draw: Draw,
-        limit: int,
-        successes: int,
-    ) -> tuple[float, int]:
-        """`resample` for a single element: its weight, and draws used."""
-        noise, first, scale = draw
-        if self.draws_in_batches:
-            weights, drawn = self.resample(context, np.array([element]), draw, limit, successes)
-            return float(weights[0]), drawn
-        hits = used = 0
-        while used < limit - 1 and hits < successes:
-            action = self.action(context, Draw(noise, first + used, scale))
-            hits += action == element if isinstance(action, int) else element in action
-            used += 1
-        return (used / successes if hits >= successes else limit / (hits + 1.0)), used
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> FloatArray | None:
+        """Return the probability of each element under noise of this scale, or None if unknown."""
+        return None
 
-    def resample(
+    def settle(
+        self,
+        context: Any,
+        losses: FloatArray,
+        draw: Draw,
+        available: NDArray[np.intp] | None = None,
+    ) -> Action:
+        """Add one round; return the new minimiser's action on its context, under the same draw.
+
+        Where the optimiser may fail it must leave the total as it was.
+        """
+        if available is None:
+            self.add(context, losses)
+            return self.action(context, draw)
+        action = self.action(context, draw, losses, available)
+        self.add(context, losses)
+        return action
+
+    def weights(
         self,
         context: Any,
         elements: NDArray[np.intp],
         draw: Draw,
         limit: int,
         successes: int,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
     ) -> tuple[FloatArray, int]:
-        r"""Geometric resampling: weights that estimate 1/q for some elements, and draws used.
+        r"""Return weights that estimate 1/q for some elements, and the number of draws used.
 
-        Draws first, first + 1, … are shared by all elements. One is drawn until it has been
-        chosen r = `successes` times, at draw N say, or L - 1 draws are used up, L = `limit`;
-        its weight is N/r, or L/(S+1) after S < r successes. So
+        Geometric resampling: all elements share the draws from `draw` on. One is drawn until it
+        has been chosen r = `successes` times, at draw N say, or L - 1 draws are used up,
+        L = `limit`; its weight is N/r, or L/(S+1) after S < r successes. So
         :math:`E[W] = (1-(1-q)^L)/q` whatever r is.
         """
-        noise, first, scale = draw
         hits = np.zeros(len(elements), dtype=np.intp)
         reached = np.zeros(len(elements), dtype=np.intp)
         used, batch = 0, 4 if self.draws_in_batches else 1
         while used < limit - 1 and (hits < successes).any():
             count = min(batch, limit - 1 - used)
-            inclusion = self.chosen(context, Draw(noise, first + used, scale), count)[:, elements]
+            drawn = self.chosen(context, draw.later(used), count, plus, available)[:, elements]
             for i in range(count):
                 used += 1
-                fresh = inclusion[i] & (hits < successes)
+                fresh = drawn[i] & (hits < successes)
                 hits += fresh
                 reached[fresh & (hits == successes)] = used
                 if (hits >= successes).all():
@@ -252,107 +240,130 @@ class Objective(Stored, ABC):
         done = hits >= successes
         return np.where(done, reached / successes, limit / (hits + 1.0)), used
 
-    def chances(self, context: Any, element: int, draw: Draw, count: int) -> FloatArray:
-        """For each of `count` draws the probability that an element is chosen, given part of it.
-
-        Averaged over the draw and its negative, which has the same law: so the numbers are
-        independent, and their mean is that probability. Here all of the draw is given.
-        """
-        noise, first, scale = draw
-        forth = self.chosen(context, draw, count)[:, element]
-        back = self.chosen(context, Draw(noise, first, -scale), count)[:, element]
-        return np.asarray(0.5 * (forth.astype(np.float64) + back))
-
-    def weigh(
-        self,
-        context: Any,
-        element: int,
-        draw: Draw,
-        limit: int,
-        enough: float,
-        share: float,
-        stop_key: np.uint64,
-    ) -> tuple[float, int]:
-        """A weight as in `resample_one`, by `chances` instead of successes, and draws used.
-
-        Draws go on until their sum is `enough`; see `kernels.weights`. In a `share` of the trials
-        success is certain. `stop_key` is the key of the random numbers that decide when to stop.
-        """
-        noise, first, scale = draw
-        if limit <= 1:
-            return 1.0, 0
-        state = np.empty(weights.SIZE)
-        used, batch, needed = 0, 4 if self.draws_in_batches else 1, True
-        while needed:
-            count = min(batch, limit - 1 - used)
-            chances = self.chances(context, element, Draw(noise, first + used, scale), count)
-            chances = share + (1.0 - share) * chances
-            given = limit - 1, enough, stop_key, first + used
-            more, needed = weights.take_all(state, used, chances, *given)
-            used += more
-            batch = min(2 * batch, 256) if self.draws_in_batches else 1
-        return float(state[weights.SUM]), used
-
-    def unrest(
-        self,
-        context: Any,
-        element: int,
-        amount: float,
-        draw: Draw,
-    ) -> float:
-        """How much less likely an element is chosen if it costs more, times that amount.
-
-        By `chances` under one draw: never negative where leaders are true minimisers.
-        """
-        losses = np.zeros(self.n_actions)
-        losses[element] = amount
-        before = self.chances(context, element, draw, 1)[0]
-        after = self.tilted(context, losses).chances(context, element, draw, 1)[0]
-        return max(0.0, float(amount * (before - after)))
-
     def lesson(
         self,
         context: Any,
-        element: int,
+        action: int,
         loss: float,
         draw: Draw,
-        limit: int,
-        enough: float,
-        stop_key: np.uint64,
-    ) -> tuple[float, int, float]:
-        """Weight and draws used as by `weigh`, and the `unrest` of the weighted loss under the draw
-        that comes next."""
-        noise, first, scale = draw
-        weight, used = self.weigh(context, element, draw, limit, enough, 0.0, stop_key)
-        lost = self.unrest(context, element, weight * loss, Draw(noise, first + used, scale))
-        return weight, used, lost
+        trials: Trials,
+        plus: FloatArray | None = None,
+    ) -> Lesson | None:
+        """Return the weight of a loss and its instability, where one compiled call finds both.
 
-    def law(self, context: Any, draw: Draw) -> FloatArray | None:
-        """The probability of each element to be chosen, where it can be computed."""
-        return None
-
-    def chance_after(self, context: Any, action: int, loss: float, draw: Draw) -> float:
-        """The probability of an action once it has cost so much more on a context; nothing is
-        added. Only where there is a `law`."""
-        losses = np.zeros(len(context) if self.oracle.described else self.n_actions)
-        losses[action] = loss
-        law = self.tilted(context, losses).law(context, draw)
-        assert law is not None
-        return law.item(action)  # type: ignore[no-any-return]
-
-    def standing(self, context: Any, draw: Draw) -> FloatArray | None:
-        """Numbers for all actions of which the smallest is chosen, once each has Laplace noise of
-        its own of this scale; None where the choice is made in another way. Not to be changed.
-
-        A loss on this context adds to that of its action.
+        See `paired_lesson` for what it returns if it draws. None: ask `law` or `weights`.
         """
         return None
 
-    def extended(self, oracle: Oracle) -> Objective:
-        """This total for the same class with more actions, each as good as the best so far."""
-        raise ParameterError(
-            f"Totals of {type(self.oracle).__name__} cannot take more actions than they began with."
+
+def with_round(total: Objective, context: Any, losses: FloatArray) -> Objective:
+    """Return a copy of a total with one more round."""
+    twin = total.copy()
+    twin.add(context, losses)
+    return twin
+
+
+def paired_lesson(
+    total: Objective,
+    context: Any,
+    action: int,
+    loss: float,
+    draw: Draw,
+    trials: Trials,
+    plus: FloatArray | None = None,
+    available: NDArray[np.intp] | None = None,
+) -> Lesson:
+    """Find a weight by draws that serve as themselves and as their negatives, and what it costs.
+
+    Each draw counts with the probability of the action, given part of the draw (here all of it),
+    averaged over the draw and its negative, which has the same law. Draws go on until these
+    probabilities add up to `trials.enough`; see `kernels.weights`.
+
+    The instability is by how much less likely the action becomes once its weighted loss is added,
+    times that loss, under the draw that comes next. It is never negative where leaders are true
+    minimisers.
+    """
+
+    def chances(first: Draw, count: int, more: FloatArray | None) -> FloatArray:
+        back = first._replace(scale=-first.scale)
+        forth, other = (
+            total.chosen(context, each, count, more, available)[:, action] for each in (first, back)
         )
+        return np.asarray(0.5 * (forth.astype(np.float64) + other))
+
+    weight, used = 1.0, 0
+    if trials.limit > 1:
+        state = np.empty(weights.SIZE)
+        batch, needed = 4 if total.draws_in_batches else 1, True
+        while needed:
+            count = min(batch, trials.limit - 1 - used)
+            p = chances(draw.later(used), count, plus)
+            p = trials.share + (1.0 - trials.share) * p
+            given = trials.limit - 1, trials.enough, trials.stop_key, draw.number + used
+            more, needed = weights.take_all(state, used, p, *given)
+            used += more
+            batch = min(2 * batch, 256) if total.draws_in_batches else 1
+        weight = float(state[weights.SUM])
+    if loss == 0.0:
+        return Lesson(weight, used, 0.0)
+    K = len(context) if total.oracle.described else total.n_actions
+    losses = np.zeros(K) if plus is None else plus.copy()
+    losses[action] += weight * loss
+    after_draws = draw.later(used)
+    before = chances(after_draws, 1, plus)[0]
+    after = chances(after_draws, 1, losses)[0]
+    return Lesson(weight, used, max(0.0, float(weight * loss * (before - after))))
+
+
+def played(law: FloatArray, available: NDArray[np.intp] | None) -> FloatArray:
+    """Return the law of the actions played, given that of those chosen and their substitutes."""
+    if available is None:
+        return law
+    summed = np.zeros(len(law))
+    np.add.at(summed, available, law)
+    return summed
+
+
+def with_rounds(total: Objective, contexts: Sequence[Any], losses: FloatArray) -> Objective:
+    """Return a copy of a total with fake losses on several contexts, [d, K]."""
+    twin = total.copy()
+    for context, row in zip(contexts, losses, strict=True):
+        twin.add(context, row)
+    return twin
+
+
+def foresee(
+    total: Objective,
+    context: Any,
+    losses: Any,
+    draw: Draw,
+    available: NDArray[np.intp] | None = None,
+) -> Action:
+    """Return what `total.settle` would return; nothing is added."""
+    if total.oracle.counts_rounds and available is None:  # one more round is in the design, too
+        return total.copy().settle(context, losses, draw)
+    return total.action(context, draw, losses, available)
+
+
+def preference_of(total: Any) -> float:
+    """Return by how much more than another a policy may be charged besides its losses."""
+    return float(getattr(total, "preference", 0.0))
+
+
+def losses_alone(total: Objective) -> Objective:
+    """Return a total without charges besides losses; itself, where there are none."""
+    plain = getattr(total, "plain", None)
+    return total if plain is None else plain()  # type: ignore[no-any-return]
+
+
+def extended(total: Any, oracle: Oracle) -> Any:
+    """Return a total for the same class with more actions, each as good as the best so far."""
+    if not hasattr(total, "extended"):
+        raise ParameterError(
+            f"Totals of {type(total.oracle).__name__} cannot take more actions than they began "
+            "with."
+        )
+    return total.extended(oracle)
 
 
 def available_in(plays: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -393,6 +404,9 @@ class Oracle(Parametrised, ABC):
     every_map: bool = False
     """Whether the class holds every map from its contexts 0..d-1 to actions; the objective then
     has the totals of all of them, [d, K], in `totals`."""
+
+    counts_rounds: bool = False
+    """Whether a round changes totals although all its losses are zero, as in a regression."""
 
     takes_functions: bool = False
     """Whether totals also take `LossFunction` objects, not only loss vectors."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core.oracle import Draw
+from hannan.core.oracle import Draw, foresee
 from hannan.core.state import Array, Context, Count, DequeOf, ListOf, Parts, State, TupleOf
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
@@ -108,11 +108,8 @@ class Panel(Stored):
         """What the leader of each total does on a context, by its best score where there are."""
         found = []
         for i, scale in enumerate(scales.tolist()):
-            total, draw = self.total(i), Draw(noise, first + i, scale * self.unit(i))
-            if plays is None:
-                found.append(total.action(context, draw))
-            else:
-                found.append(total.pick(context, plays, None, draw))
+            draw = Draw(noise, first + i, scale * self.unit(i))
+            found.append(self.total(i).action(context, draw, None, plays))
         return _choices(found)
 
     def foresee(
@@ -129,10 +126,7 @@ class Panel(Stored):
         for i, scale in enumerate(scales.tolist()):
             total, unit = self.total(i), self.unit(i)
             draw = Draw(noise, first + i, scale * unit)
-            if plays is None:
-                found.append(total.foresee(context, losses * unit, draw))
-            else:
-                found.append(total.pick(context, plays, losses * unit, draw))
+            found.append(foresee(total, context, losses * unit, draw, plays))
         return _choices(found)
 
     def add(self, context: Any, losses: FloatArray) -> None:

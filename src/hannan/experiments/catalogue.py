@@ -48,7 +48,7 @@ OPTIONS = {
     "Anytime": "hannan.learners.step_size",
     "Pool": "hannan.learners.context_set",
     "RandomFourier": "hannan.oracles.random_fourier",
-    "Resampling": "hannan.learners.resampling",
+    "Resampling": "hannan.learners.importance_weights",
     "SelfTuned": "hannan.learners.step_size",
     "Trust": "hannan.learners.hint",
 }

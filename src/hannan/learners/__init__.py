@@ -9,9 +9,9 @@ from hannan.learners.discounted import Discounted
 from hannan.learners.exp3_ix import Exp3IX
 from hannan.learners.ftpl import FTPL
 from hannan.learners.hint import Trust
+from hannan.learners.importance_weights import Resampling
 from hannan.learners.playout_bandit import PlayoutBandit
 from hannan.learners.playout_ftpl import PlayoutFTPL
-from hannan.learners.resampling import Resampling
 from hannan.learners.restarting import Restarting
 from hannan.learners.step_size import Anytime, SelfTuned
 from hannan.learners.strongly_adaptive import StronglyAdaptive

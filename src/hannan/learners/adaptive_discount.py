@@ -24,7 +24,7 @@ from hannan.core import (
     Predictor,
 )
 from hannan.core.arrays import Contexts
-from hannan.core.oracle import Draw, fixed_actions
+from hannan.core.oracle import Draw, fixed_actions, losses_alone
 from hannan.core.panel import Choices
 from hannan.core.policy import loss_of
 from hannan.core.predictor import adopt, advice_of
@@ -49,8 +49,14 @@ from hannan.learners.certificates import (
 from hannan.learners.context_set import ContextSet, Pool
 from hannan.learners.full_losses import check_full_losses
 from hannan.learners.master import Master, Tuning
-from hannan.learners.perturbed_leader import NoisyRound, PerturbedLeader, law_of, replay, shares
-from hannan.learners.restricted import restricted
+from hannan.learners.perturbed_leader import (
+    NoisyRound,
+    Past,
+    PerturbedLeader,
+    law_of,
+    replay,
+    shares,
+)
 from hannan.learners.step_size import SelfTuned
 from hannan.perturbation import seed_key
 
@@ -318,7 +324,7 @@ class AdaptiveDiscount(Learner):
     def best_policy(self) -> Policy:
         """The best policy for the losses as the base that has lost least discounts them."""
         totals = self._master.totals[: len(self._rates)]
-        return self._panel.total(int(totals.argmin())).plain().leader()
+        return losses_alone(self._panel.total(int(totals.argmin()))).leader()
 
     def certificate(self, confidence: float = 0.95) -> Certificate:
         """What can be said about regret against fixed policies so far.
@@ -497,13 +503,13 @@ class AdaptiveDiscount(Learner):
             found.append(counts[-1] * np.eye(self.oracle.n_actions)[opened.advice])
         return np.asarray(np.sum(found, axis=0) / draws)
 
-    def _base(self, i: int, opened: Round) -> tuple[Objective, NoisyRound]:
+    def _base(self, i: int, opened: Round) -> tuple[Past, NoisyRound]:
         """The past as one base sees it, and its own round."""
         inner, total = NoisyRound(opened.context), self._panel.total(i)
         inner.plays = opened.plays
         scale = float(opened.scales[i]) * self._panel.unit(i)
         inner.draw = Draw(self._leader.noise, opened.first + i, scale)
-        return (restricted(total, opened) if total.scored else total), inner
+        return Past(total, None, self._scored_plays(opened)), inner
 
     def _noise_size(self) -> float:
         """η G, by which the peak of D is divided; 0 while there is no noise."""

@@ -13,6 +13,7 @@ from typing import Any
 from hannan.bounds import hinted, predictable, self_tuned, semi_bandit
 from hannan.core import Objective
 from hannan.core.availability import Availability
+from hannan.core.oracle import losses_alone, preference_of
 from hannan.core.rounds import Ledger
 from hannan.core.state import Flag, Number, State
 from hannan.core.stored import Stored
@@ -200,7 +201,7 @@ def feedback_notes(ledger: Ledger, late: str = "nothing is proved for that") -> 
 
 def realised_regret(loss: float, total: Objective) -> tuple[float | None, list[str]]:
     """Loss minus that of the best policy, or a note where nobody can find that one."""
-    regret = loss - float(total.plain().minima()[0])
+    regret = loss - float(losses_alone(total).minima()[0])
     return (None, [_OPTIMUM_UNKNOWN]) if math.isnan(regret) else (regret, [])
 
 
@@ -323,7 +324,7 @@ def full_information(game: Evidence, prediction: NoPrediction, confidence: float
     measured = a_priori = certain = printed = None
     valid = game.fresh or (prompt and not isinstance(step, SelfTuned))
     if game.has_theorem and valid and game.lost < math.inf:
-        error = game.error + leader.total.preference + game.lost
+        error = game.error + preference_of(leader.total) + game.lost
         if prompt or prediction.predictor is None:
             a_priori = account.stability + error
         printed = _theorem_5(leader, prediction) if prompt else None
@@ -371,7 +372,7 @@ def full_information_bound(game: Evidence, prediction: NoPrediction) -> float | 
     worst = full_information_worst_case(game, prediction, game.rounds, 0, *late)
     if worst is not None:
         return worst
-    return game.account.stability + game.error + game.leader.total.preference + game.lost
+    return game.account.stability + game.error + preference_of(game.leader.total) + game.lost
 
 
 def full_information_worst_case(
@@ -403,7 +404,7 @@ def full_information_worst_case(
         total_delay=total_delay,
         overtaken=game.account.overtaken or restarts > 0,
     )
-    preference = (restarts + 1) * leader.total.preference
+    preference = (restarts + 1) * preference_of(leader.total)
     return game.share(eager) * bound.value + preference + game.charge(unanswered)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from hannan.bounds import Complexity, complete_information
 from hannan.core import Action, Learner, Objective, Oracle, Policy, Predictor
 from hannan.core.arrays import Contexts
-from hannan.core.oracle import fixed_actions
+from hannan.core.oracle import fixed_actions, losses_alone
 from hannan.core.policy import loss_of
 from hannan.core.state import Number, Part, State
 from hannan.core.validation import (
@@ -28,6 +28,7 @@ from hannan.learners.full_losses import check_full_losses
 from hannan.learners.perturbed_leader import (
     NoisyRound,
     Outlook,
+    Past,
     PerturbedLeader,
     law_of,
     replay,
@@ -35,7 +36,6 @@ from hannan.learners.perturbed_leader import (
     starting_total,
 )
 from hannan.learners.prediction import GUESS, TRUST, prediction
-from hannan.learners.restricted import restricted
 from hannan.learners.step_size import StepSize, step_size
 from hannan.perturbation import seed_key
 
@@ -203,15 +203,11 @@ class ContextFTPL(Learner):
 
     def _act(self, opened: Round) -> None:
         """Draw fake outcomes {z} on X; play what the leader of {z} and y_1..t-1 does on x_t."""
-        past = self.leader.total if opened.guess is None else self._guessed(opened)
-        x, draw = opened.context, opened.draw
-        if opened.plays is None:
-            opened.chosen = opened.action = past.action(x, draw)
-        elif past.scored:  # so it is available, and played itself
-            picked = past.pick(x, opened.plays, None, draw)
-            opened.chosen = opened.action = picked
+        x, draw, past, plays = opened.context, opened.draw, self.leader.total, opened.plays
+        if plays is None or past.scored:  # so it is available, and played itself
+            opened.chosen = opened.action = past.action(x, draw, opened.guess, plays)
         else:
-            opened.play(past.action(x, draw))
+            opened.play(past.action(x, draw, opened.guess))
         opened.calls += 1
         if opened.late:
             opened.ranges = self._account.ranges
@@ -229,14 +225,9 @@ class ContextFTPL(Learner):
         if leader.owed:
             opened.calls += leader.collect()
 
-    def _past(self, opened: Round) -> Objective:
-        """y_1..t-1 and the guess, among what is available."""
-        past = self.leader.total if opened.guess is None else self._guessed(opened)
-        return past if opened.plays is None or not past.scored else restricted(past, opened)
-
-    def _guessed(self, opened: Round) -> Objective:
-        """y_1..t-1, and Q_t as one more round (Theorem 5)."""
-        return self.leader.total.tilted(opened.context, opened.guess)
+    def _past(self, opened: Round) -> Past:
+        """y_1..t-1, and Q_t as one more round (Theorem 5), among what is available."""
+        return self.leader.past(opened, opened.guess)
 
     def _update(self, opened: Round, loss: Any) -> None:
         """Add y_t = (x_t, f_t); what it cost not to have known it sets ε_{t+1}."""
@@ -258,10 +249,7 @@ class ContextFTPL(Learner):
                 leader.get_ready()  # for `after`: if the oracle fails, it must be now
             # What M({z} ∪ y_1..t) does on x_t, same {z}, would have cost; never more than π_t did.
             z = z if z.noise is not None else leader.again(z)
-            if keep and opened.plays is None:
-                foreseeing = leader.total.settle(opened.context, f, z)
-            else:
-                foreseeing = (leader.settle if keep else leader.foresee)(opened, f, z)
+            foreseeing = (leader.settle if keep else leader.foresee)(opened, f, z)
             if foreseeing is not chosen:
                 instability = surprise - self._prediction.surprise(opened, f, foreseeing)
             opened.calls += 1
@@ -308,7 +296,7 @@ class ContextFTPL(Learner):
 
     def best_policy(self) -> Policy:
         """The leader without noise: the best policy for the losses so far."""
-        return self.leader.total.plain().leader()
+        return losses_alone(self.leader.total).leader()
 
     def certificate(self, confidence: float = 0.95) -> Certificate:
         """What can be said about regret so far; one statement has this probability."""

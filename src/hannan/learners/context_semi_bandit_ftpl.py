@@ -20,7 +20,7 @@ from hannan.core import (
     Predictor,
 )
 from hannan.core.arrays import Contexts
-from hannan.core.oracle import Draw, as_policies
+from hannan.core.oracle import Draw, as_policies, losses_alone
 from hannan.core.rounds import Odds, chooses_sets
 from hannan.core.state import Array, Count, Number, Part, State, require
 from hannan.core.validation import (
@@ -33,29 +33,34 @@ from hannan.learners.certificates import Account, Evidence, SemiBanditCertificat
 from hannan.learners.context_set import ContextSet, Pool
 from hannan.learners.floor import Floor
 from hannan.learners.hint import Hint, Trust, check_suits, check_trust
-from hannan.learners.instability import (
+from hannan.learners.importance_weights import (
     NOTHING,
     Measured,
+    Resampling,
+    Seen,
+    check_resampling,
     measure,
-    measure_known,
     measure_late,
+    no_law,
+    odds_of,
+    overtaken,
+    past_of,
+    weigh,
     weigh_and_measure,
 )
 from hannan.learners.offset import Offset
 from hannan.learners.perturbed_leader import (
     NoisyRound,
     Outlook,
+    Past,
     PerturbedLeader,
     law_of,
     replay,
     shares,
     starting_total,
 )
-from hannan.learners.resampling import Resampling, check_resampling, no_law
-from hannan.learners.restricted import restricted
 from hannan.learners.seen_losses import check_known_range, check_seen
 from hannan.learners.step_size import StepSize, step_size
-from hannan.learners.weighing import Seen, odds_of, overtaken, past_of, weigh
 from hannan.perturbation import seed_key
 
 # One weight for each chosen element; a number for a single action.
@@ -293,7 +298,7 @@ class ContextSemiBanditFTPL(Learner):
         if covers and hint.may_cover(scale, leader.kappa):
             assert opened.values is not None
             # As if all were taken; without a formula for the law none is.
-            past = restricted(leader.total.tilted(opened.context, opened.values), opened)
+            past = Past(leader.total, opened.values, opened.plays)
             law = self._resampling.law(past, opened.context, opened.draw)
             if law is not None:
                 hint.cover(opened, law, scale, leader.kappa, n)
@@ -306,16 +311,8 @@ class ContextSemiBanditFTPL(Learner):
             K = self._K or len(opened.context)
             chosen = opened.without_base(self._leader.uniform(opened.draw.number), K)
         if chosen is None:
-            past = self._leader.total
-            if opened.baseline is not None:
-                past = past.tilted(opened.context, opened.baseline)
-            x, draw = opened.context, opened.draw
-            if opened.plays is None:
-                chosen = past.action(x, draw)
-            elif past.scored:
-                chosen = past.pick(x, opened.plays, None, draw)
-            else:
-                chosen = restricted(past, opened).action(x, draw)
+            past, x, draw = self._leader.total, opened.context, opened.draw
+            chosen = past.action(x, draw, opened.baseline, opened.plays)
             opened.calls += 1
         opened.action = chosen
         if opened.number is not None:
@@ -346,9 +343,7 @@ class ContextSemiBanditFTPL(Learner):
     def _update(self, opened: Round, loss: Any) -> None:
         """ℓ̂_t(a_t) = J_t ℓ_t, 0 for all others; then ε_{t+1}."""
         leader, hint, step = self._leader, self._hint, self._step
-        losses, (low, high) = loss, self._range
-        if type(loss) is not float or type(opened.action) is not int or not low <= loss <= high:
-            losses = check_seen(opened.action, loss, self._range)
+        losses = check_seen(opened.action, loss, self._range)
         opened.draws = 0
         if opened.weights is None:
             opened.exact = None  # an earlier call may have failed after it was set
@@ -363,19 +358,14 @@ class ContextSemiBanditFTPL(Learner):
         # Hints need weights in every round, and a guess may have moved a leader.
         if surprised or hint.mixes or (opened.late and self._offset.varies):
             add = later is None and hint.predictor is None
-            weights, estimate, measured = self._estimate(
-                opened, surprise, surprised, baseline, alike, add
-            )
+            given = surprise, surprised, baseline, alike, add
+            weights, estimate, measured = self._estimate(opened, *given)
         if later is not None:
             step.prepare(later, measured.instability)
         if hint.predictor is not None:
             hint.predictor.learn(opened.context, opened.action, losses)
-        if estimate is None:
-            leader.total.observe(opened.context)
-        elif type(estimate) is float:
-            leader.total.charge(opened.context, int(opened.action), estimate)
-        elif not measured.added:
-            leader.total.add(opened.context, estimate)
+        if not measured.added:
+            self._add(opened, estimate)
         # From here on nothing can fail.
         for other, found in others:
             other.overtaken(found)
@@ -384,9 +374,7 @@ class ContextSemiBanditFTPL(Learner):
             hint.charge(opened, losses, weights)
         if opened.explores:
             self._floor.charge(opened, losses)
-        used = opened.draws + measured.draws
-        if used:
-            (later or leader).advance(used)
+        (later or leader).advance(opened.draws + measured.draws)
         if measured is not NOTHING:  # D_t, ε_{t+1} = G / D_t
             opened.calls += measured.calls
             (step.after_late if measured.late else step.after)(leader, measured.instability)
@@ -398,6 +386,13 @@ class ContextSemiBanditFTPL(Learner):
         if leader.owed:
             opened.calls += leader.collect()
 
+    def _add(self, opened: Round, estimate: FloatArray | None) -> None:
+        """Add ℓ̂_t; None stands for zeros, which matter only where rounds are counted."""
+        if estimate is None and self.oracle.counts_rounds:
+            estimate = np.zeros(self.actions_on(opened.context))
+        if estimate is not None:
+            self._leader.total.add(opened.context, estimate)
+
     def _estimate(
         self,
         opened: Round,
@@ -406,30 +401,25 @@ class ContextSemiBanditFTPL(Learner):
         baseline: FloatArray | None,
         alike: Any,
         add: bool,
-    ) -> tuple[Any, FloatArray | float | None, Measured]:
-        """Weights J_t; ℓ̂_t = Q_t + J_t (ℓ_t - Q_t), None for zeros, a number where it is that of
-        the action alone; and what instability cost.
+    ) -> tuple[Any, FloatArray | None, Measured]:
+        """Weights J_t; ℓ̂_t = Q_t + J_t (ℓ_t - Q_t), None for zeros; and what instability cost.
 
         With `add` nothing can fail after this, and ℓ̂_t may be added on the way.
         """
         weights = opened.weights
+        residual = np.zeros(self.actions_on(opened.context))
         alone = opened.advice is None and not opened.explores  # the leader alone has chosen
         plain = baseline is None and opened.plays is None
         if weights is None and surprised and plain and alone:
             found = weigh_and_measure(self._leader, self._resampling, self._step, opened, surprise)
             if found is not None:
-                return found[0], found[0] * surprise, Measured(found[1])
+                weights, instability = found
+                residual[alike] = weights * surprise
+                return weights, residual, Measured(instability)
         if weights is None and (surprised or self._hint.mixes):
             weights = weigh(self._leader, self._resampling, opened, surprise)
         if not (surprised or (opened.late and self._offset.varies)):
             return weights, baseline, NOTHING
-        prompt = not opened.late or opened.arrived_before == self._ledger.closed
-        known = opened.exact is True and plain and prompt and opened.draw.scale > 0.0
-        if known and self._step.measures and type(opened.action) is int:
-            draw = self._leader.draw(self._step.scale, opened.draws)
-            amount: float = weights * surprise
-            return weights, amount, measure_known(self._leader, opened, draw, amount)
-        residual = np.zeros(self.actions_on(opened.context))
         if surprised:
             residual[alike] = weights * surprise
         measured = self._measure(opened, baseline, residual, add=add)
@@ -506,7 +496,7 @@ class ContextSemiBanditFTPL(Learner):
 
     def best_policy(self) -> Policy:
         """The leader without noise: the best policy for the loss estimates so far."""
-        return self._leader.total.plain().leader()
+        return losses_alone(self._leader.total).leader()
 
     def certificate(self) -> SemiBanditCertificate:
         """Estimates of an upper bound on expected regret so far; see `SemiBanditCertificate`."""

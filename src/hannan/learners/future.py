@@ -10,6 +10,7 @@ import numpy as np
 
 from hannan.core import ContextError, Ledger, Objective, OpenRound, Oracle, ParameterError
 from hannan.core.arrays import Contexts, as_rows
+from hannan.core.oracle import with_rounds
 from hannan.core.state import Count, NoiseKey, Part, State, TupleOf
 from hannan.core.stored import Stored
 from hannan.learners.context_set import Pool
@@ -92,7 +93,7 @@ class Future(Stored):
 
     def perturbed(self, opened: PlayoutRound) -> Objective:
         """The past with fake losses on the rounds after this one."""
-        return self.past.perturbed(*self.noise.fakes(*opened.place))
+        return with_rounds(self.past, *self.noise.fakes(*opened.place))
 
     def played(self, opened: PlayoutRound) -> None:
         """The noise of this round has been seen."""

@@ -18,6 +18,7 @@ from hannan.core import (
     Policy,
     Predictor,
 )
+from hannan.core.oracle import extended
 from hannan.core.rounds import n_actions_of
 from hannan.core.state import Array, Count, NoiseKey, Number, Part, State
 from hannan.core.validation import FloatArray, check_chosen_loss, check_loss_range, check_seed
@@ -350,7 +351,7 @@ class KnownDistribution(Learner):
         return past
 
     def _take_over(self, other: Any, n_actions: int, changes: dict[str, Any]) -> None:
-        self._past = other._past.extended(self.oracle)
+        self._past = extended(other._past, self.oracle)
         self.hint = other.hint.extended(n_actions, self._floor.kept)
         self._floor.price = other._floor.price
         self._W, self._tops = other._W.copy(), other._tops.copy()

@@ -6,11 +6,12 @@ import copy
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hannan.bounds import Complexity, kappa, laplace_complexity, overtaking
 from hannan.core import Action, Noise, Objective, Oracle, ParameterError
-from hannan.core.oracle import WITHOUT_NOISE, Draw
-from hannan.core.rounds import Choice
+from hannan.core.oracle import WITHOUT_NOISE, Draw, extended, foresee
+from hannan.core.rounds import Choice, IntArray
 from hannan.core.state import Count, Flag, NoiseKey, Number, Object, OneOf, Part, State, TupleOf
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
@@ -53,11 +54,38 @@ class NoisyRound(AdvisedRound):
         self.draw = Draw(None, *draw)
 
 
+class Past(NamedTuple):
+    """A total as a round sees it: with one more round there, and among what is available."""
+
+    total: Objective
+    plus: FloatArray | None = None
+    available: IntArray | None = None
+
+    def action(self, context: Any, draw: Draw) -> Action:
+        """Return what the leader under a draw does."""
+        return self.total.action(context, draw, self.plus, self.available)
+
+    def chosen(self, context: Any, draw: Draw, count: int) -> NDArray[np.bool_]:
+        """Return which elements leaders choose under several draws, [count, K]."""
+        return self.total.chosen(context, draw, count, self.plus, self.available)
+
+    def law(self, context: Any, draw: Draw) -> FloatArray | None:
+        """Return the probability of each element, where it is known."""
+        return self.total.law(context, draw, self.plus, self.available)
+
+    def weights(
+        self, context: Any, elements: IntArray, draw: Draw, limit: int, successes: int
+    ) -> tuple[FloatArray, int]:
+        """Return weights of elements by draws, and the draws used."""
+        given = elements, draw, limit, successes, self.plus, self.available
+        return self.total.weights(context, *given)
+
+
 class Outlook(NamedTuple):
     """What a round would follow now: the leader of a past under a draw of noise, or a hint."""
 
     context: Any
-    past: Objective
+    past: Past
     draw: Draw
     advice: int | None = None
     """What a predictor recommends, and with which probability it is followed."""
@@ -177,11 +205,11 @@ class PerturbedLeader(Stored):
             noises[reader] = self.oracle.noise(self.X.points, self._key, _SHADOWS, self._memory)
         return Draw(noises[reader] if scale else None, number, scale)
 
-    def shadow_choice(self, opened: NoisyRound, past: Objective, number: int) -> Action:
+    def shadow_choice(self, opened: NoisyRound, past: Past, number: int) -> Action:
         """What is chosen under a shadow draw in the state of a round's decision."""
         return past.action(opened.context, self._shadow_draw(0, number, opened.draw.scale))
 
-    def cast_shadow(self, opened: NoisyRound, past: Objective) -> int:
+    def cast_shadow(self, opened: NoisyRound, past: Past) -> int:
         """Keep in a round what is chosen under the next shadow draw; the oracle calls that took."""
         opened.shadow = self.shadows
         opened.shadow_choice = self.shadow_choice(opened, past, self.shadows)
@@ -212,19 +240,24 @@ class PerturbedLeader(Stored):
 
     # The past -------------------------------------------------------------------------------
 
+    def available(self, opened: NoisyRound) -> IntArray | None:
+        """Return what is available in a round, where scores decide among it.
+
+        Where a substitute stands in, leaders are asked for what they choose.
+        """
+        return opened.plays if self.total.scored else None
+
+    def past(self, opened: NoisyRound, plus: FloatArray | None = None) -> Past:
+        """Return the total as a round sees it, with one more round for the question."""
+        return Past(self.total, plus, self.available(opened))
+
     def settle(self, opened: NoisyRound, losses: Any, draw: Draw) -> Action:
-        """Add a round, then the new leader's action on its context under a draw."""
-        total, context = self.total, opened.context
-        if opened.plays is None or not total.scored:
-            return total.settle(context, losses, draw)
-        return total.settle_among(context, opened.plays, losses, draw)
+        """Add a round; return the new leader's action on its context under a draw."""
+        return self.total.settle(opened.context, losses, draw, self.available(opened))
 
     def foresee(self, opened: NoisyRound, losses: Any, draw: Draw) -> Action:
-        """What `settle` would return; nothing is added."""
-        total, context = self.total, opened.context
-        if opened.plays is None or not total.scored:
-            return total.foresee(context, losses, draw)
-        return total.pick(context, opened.plays, losses, draw)
+        """Return what `settle` would return; nothing is added."""
+        return foresee(self.total, opened.context, losses, draw, self.available(opened))
 
     def stability(self, width: float, scale: float) -> float:
         r"""At most what instability can cost in a round whose losses differ by so much.
@@ -348,7 +381,7 @@ class PerturbedLeader(Stored):
     def extended(self, oracle: Oracle) -> Self:
         """The same past and key, of a class with more actions."""
         twin = copy.copy(self)
-        twin.oracle, twin.X, twin.total = oracle, self.X.of(oracle), self.total.extended(oracle)
+        twin.oracle, twin.X, twin.total = oracle, self.X.of(oracle), extended(self.total, oracle)
         twin.n_actions = oracle.n_actions
         twin.noise = twin.found = twin._estimate = None
         twin._shadow_noise = [None, None]
@@ -379,7 +412,7 @@ class PerturbedLeader(Stored):
         self._size()
 
 
-def law_of(past: Objective, opened: NoisyRound) -> FloatArray | None:
+def law_of(past: Past, opened: NoisyRound) -> FloatArray | None:
     """The probability of each element in a round that follows this total, where it is known."""
     if opened.draw.scale == 0.0:
         law = past.chosen(opened.context, WITHOUT_NOISE, 1)[0].astype(np.float64)
@@ -393,7 +426,7 @@ def law_of(past: Objective, opened: NoisyRound) -> FloatArray | None:
 
 def replay(
     leader: PerturbedLeader,
-    past: Objective,
+    past: Past,
     opened: NoisyRound,
     copies: int,
     rng: np.random.Generator,
@@ -412,7 +445,7 @@ def replay(
 
 def shares(
     leader: PerturbedLeader,
-    past: Objective,
+    past: Past,
     opened: NoisyRound,
     draws: int,
     rng: np.random.Generator,
@@ -423,9 +456,9 @@ def shares(
     return opened.mixed(_played(found, past, opened))
 
 
-def _played(law: FloatArray, past: Objective, opened: NoisyRound) -> FloatArray:
+def _played(law: FloatArray, past: Past, opened: NoisyRound) -> FloatArray:
     """The law of what is played, from that of what is chosen."""
-    if opened.plays is None or past.scored:
+    if opened.plays is None or past.total.scored:
         return law
     return np.bincount(opened.plays, law, len(law)).astype(np.float64)
 

@@ -11,7 +11,7 @@ import numpy as np
 from hannan.bounds import Bound, playout_bandit
 from hannan.core import Action, Feedback, Learner, Objective, Oracle, ParameterError, Policy
 from hannan.core.arrays import Contexts
-from hannan.core.oracle import WITHOUT_NOISE, available_in, fixed_actions
+from hannan.core.oracle import WITHOUT_NOISE, available_in, fixed_actions, losses_alone
 from hannan.core.state import Number, Part, State
 from hannan.core.validation import (
     FloatArray,
@@ -28,7 +28,6 @@ from hannan.learners.certificates import (
 )
 from hannan.learners.context_set import Pool
 from hannan.learners.future import Future, PlayoutRound
-from hannan.learners.restricted import restricted
 from hannan.perturbation import seed_key
 
 
@@ -157,7 +156,7 @@ class PlayoutBandit(Learner):
             law[some] = rate / len(some)
         elif plays is not None:
             law = np.bincount(plays, law, self._K)
-        leader = restricted(past, opened).action(opened.context, WITHOUT_NOISE)
+        leader = past.action(opened.context, WITHOUT_NOISE, None, plays)
         law[leader] += 1.0 - rate
         return law
 
@@ -169,15 +168,13 @@ class PlayoutBandit(Learner):
         if plays is not None and past.scored:
             charged, guesses = self._availability.charges(opened, self._range)
             estimate = estimate if charged is None else np.where(charged, guesses, estimate)
-        if estimate.any():
+        if estimate.any() or self.oracle.counts_rounds:
             past.add(opened.context, estimate)
-        else:
-            past.observe(opened.context)
         self._loss += one
 
     def best_policy(self) -> Policy:
         """The leader without noise."""
-        return self._future.past.plain().leader()
+        return losses_alone(self._future.past).leader()
 
     def certificate(self) -> SemiBanditCertificate:
         """What can be said about pseudo-regret so far."""

@@ -11,7 +11,7 @@ import numpy as np
 from hannan.bounds import Bound, playout
 from hannan.core import Action, Learner, Objective, Oracle, Policy
 from hannan.core.arrays import Contexts
-from hannan.core.oracle import WITHOUT_NOISE, fixed_actions
+from hannan.core.oracle import WITHOUT_NOISE, fixed_actions, losses_alone
 from hannan.core.policy import loss_of
 from hannan.core.state import Number, Part, State
 from hannan.core.validation import check_integer, check_loss_range, check_positive, check_seed
@@ -19,7 +19,6 @@ from hannan.learners.certificates import Certificate, feedback_notes, realised
 from hannan.learners.context_set import Pool
 from hannan.learners.full_losses import check_full_losses
 from hannan.learners.future import Future, PlayoutRound
-from hannan.learners.restricted import restricted
 from hannan.perturbation import seed_key
 
 
@@ -105,8 +104,8 @@ class PlayoutFTPL(Learner):
     def _act(self, opened: PlayoutRound) -> None:
         """Play what the leader of the past and of fake losses on the future does on x_t."""
         past = self._future.perturbed(opened)
-        past = restricted(past, opened) if past.scored else past
-        opened.play(past.action(opened.context, WITHOUT_NOISE))
+        available = opened.plays if past.scored else None
+        opened.play(past.action(opened.context, WITHOUT_NOISE, None, available))
         opened.calls += 1
 
     def _played(self, opened: PlayoutRound) -> None:
@@ -120,7 +119,7 @@ class PlayoutFTPL(Learner):
 
     def best_policy(self) -> Policy:
         """The leader without noise."""
-        return self._future.past.plain().leader()
+        return losses_alone(self._future.past).leader()
 
     def certificate(self) -> Certificate:
         """What can be said about regret so far."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,10 +60,18 @@ class BlockObjective(Objective):
     def _plays(self, codes: Codes, place: Any) -> NDArray[Any]:
         """The action of each coded policy."""
 
-    def action(self, context: Any, draw: Draw) -> Action:
-        noise, number, scale = draw
-        block, row, scale = self._row(Draw(noise, number, scale))
-        return int(self._kernel.act(*self._statistic, block, row, scale, self._place(context)))
+    def action(
+        self,
+        context: Any,
+        draw: Draw,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> Action:
+        if plus is not None:
+            return self._after(context, plus, draw.noise).action(context, draw, None, available)
+        block, row, scale = self._row(draw)
+        code = int(self._kernel.act(*self._statistic, block, row, scale, self._place(context)))
+        return code if available is None else int(available[code])
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         codes = self._search(draw, count)[0]
@@ -76,40 +84,59 @@ class BlockObjective(Objective):
     def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
         return self._search(draw, count)[1]
 
-    def chosen(self, context: Any, draw: Draw, count: int) -> NDArray[np.bool_]:
-        codes = self._search(draw, count)[0]
-        actions = self._plays(codes, self._place(context))
-        return np.asarray(actions[:, None] == np.arange(self.n_actions))
-
-    def resample_one(
+    def chosen(
         self,
         context: Any,
-        element: int,
+        draw: Draw,
+        count: int,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> NDArray[np.bool_]:
+        total = self if plus is None else self._after(context, plus, draw.noise)
+        codes = total._search(draw, count)[0]
+        actions = total._plays(codes, total._place(context))
+        if available is not None:
+            actions = available[actions]
+        return np.asarray(actions[:, None] == np.arange(self.n_actions))
+
+    def weights(
+        self,
+        context: Any,
+        elements: NDArray[np.intp],
         draw: Draw,
         limit: int,
         successes: int,
-    ) -> tuple[float, int]:
-        """Leader after leader inside one compiled call for each block of noise."""
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> tuple[FloatArray, int]:
+        """Search leader after leader inside one compiled call for each block of noise."""
+        if plus is not None:
+            after = self._after(context, plus, draw.noise)
+            return after.weights(context, elements, draw, limit, successes, None, available)
         noise, first, scale = draw
         blocks = self._blocks(noise)
-        if blocks is None or scale == 0.0:
-            return super().resample_one(context, element, draw, limit, successes)
+        if blocks is None or scale == 0.0 or available is not None or len(elements) != 1:
+            return super().weights(context, elements, draw, limit, successes, None, available)
         draw_until = self._kernel.resample_one
         statistic, place = self._statistic, self._place(context)
         hits = used = 0
-        # `Blocks.spans` written out: this is where bandits spend their time.
         while used < limit - 1 and hits < successes:
             start = blocks.locate(first + used)
             block = blocks.block
-            stop = start + limit - 1 - used
-            if stop > len(block):
-                stop = len(block)
+            stop = min(start + limit - 1 - used, len(block))
             more, rows = draw_until(
-                *statistic, block, start, stop, scale, place, element, successes - hits
+                *statistic, block, start, stop, scale, place, elements[0], successes - hits
             )
             hits += more
             used += rows
-        return (used / successes if hits >= successes else limit / (hits + 1.0)), used
+        weight = used / successes if hits >= successes else limit / (hits + 1.0)
+        return np.array([weight]), used
+
+    def _after(self, context: Any, plus: FloatArray, noise: Noise | None) -> Self:
+        """Return a total with one more round, for questions under this noise."""
+        twin = self.copy()
+        twin.add(context, plus)
+        return twin  # type: ignore[return-value]
 
     def _row(self, draw: Draw) -> tuple[NDArray[np.float32], int, float]:
         """Where a draw is: block and row, and the scale (0 without noise)."""

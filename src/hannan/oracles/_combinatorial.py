@@ -17,7 +17,6 @@ from hannan.core.availability import substitution
 from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
 from hannan.core.state import Array, State
 from hannan.core.validation import FloatArray, refuse
-from hannan.kernels.closed import close, perturb
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_rows
 from hannan.kernels.weights import after_trials
@@ -25,8 +24,6 @@ from hannan.perturbation import Blocks, LaplaceNoise
 
 Elements = NDArray[np.intp]
 
-_SILENCE = np.empty(0, np.float32)
-_NO_LOSSES = np.empty(0)
 _BATCH = 2**20  # numbers of costs that are processed together
 
 
@@ -66,7 +63,7 @@ class NoContexts(Oracle):
     def _leader_among(self, elements: Elements) -> Action:
         assert self.n_actions is not None
         plays = substitution(elements, -1, self.n_actions)
-        return self.objective().pick(None, plays, None, WITHOUT_NOISE)
+        return self.objective().action(None, WITHOUT_NOISE, None, plays)
 
 
 class SetOracle(NoContexts):
@@ -191,7 +188,7 @@ class SetNoise(LaplaceNoise):
 
 
 class SetObjective(Objective):
-    """The total loss of every element, infinite for those that are closed."""
+    """The total loss of every element."""
 
     oracle: SetOracle
 
@@ -200,53 +197,7 @@ class SetObjective(Objective):
     def __init__(self, oracle: SetOracle) -> None:
         self.oracle = oracle
         self.totals = np.zeros(oracle.n_actions)
-        self._tilted: SetObjective | None = None
-        self._few: SetObjective | None = None
-        self._closed = False
-        self._left = oracle.n_actions  # how many elements are open
         self.scored = oracle.max_chosen > 1  # single actions have substitutes
-
-    def among(self, context: None, plays: Elements) -> SetObjective:
-        """The totals with the other elements closed, in a buffer that is reused."""
-        if self._few is None:
-            self._few = type(self)(self.oracle)
-            self._few._closed = True
-        self._few._left = close(self.totals, plays, self._few.totals)
-        return self._few
-
-    def pick(
-        self,
-        context: None,
-        plays: Elements,
-        losses: FloatArray | None,
-        draw: Draw,
-    ) -> Action:
-        given = _NO_LOSSES if losses is None else losses
-        return self.settle_among(context, plays, given, draw, False)
-
-    def settle_among(
-        self,
-        context: None,
-        plays: Elements,
-        losses: FloatArray,
-        draw: Draw,
-        keep: bool = True,
-    ) -> Action:
-        """One pass over the costs, whatever is added to them, and one leader.
-
-        The losses are not added to the totals unless they are to be kept.
-        """
-        noise, number, scale = draw
-        z = _SILENCE if scale == 0.0 else _ready(noise).row(number)
-        oracle = self.oracle
-        costs = np.empty(oracle.n_actions)
-        perturb(self.totals, losses, plays, z, scale, costs)
-        chosen = self._best(costs)
-        if oracle.antichain and len(chosen) < oracle.rank:  # as in `_open`
-            raise oracle.infeasible(costs)
-        if keep:
-            self.totals += losses
-        return oracle.action(chosen)
 
     def copy(self) -> SetObjective:
         twin = type(self)(self.oracle)
@@ -256,81 +207,91 @@ class SetObjective(Objective):
     def add(self, context: None, losses: FloatArray) -> None:
         self.totals += losses
 
-    def tilted(self, context: None, losses: FloatArray) -> SetObjective:
-        """The totals with one more round, in a buffer that is reused."""
-        if self._tilted is None:
-            self._tilted = type(self)(self.oracle)
-        np.add(self.totals, losses, out=self._tilted.totals)
-        return self._tilted
+    def action(
+        self,
+        context: None,
+        draw: Draw,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> Action:
+        if available is not None and not self._closing(available):
+            return super().action(context, draw, plus, available)
+        oracle = self.oracle
+        costs = _perturbed(self._costs(plus, available), draw)
+        chosen = self._best(costs)
+        if available is not None and oracle.antichain and len(chosen) < oracle.rank:
+            raise oracle.infeasible(costs)
+        return oracle.action(chosen)
 
-    def action(self, context: None, draw: Draw) -> Action:
-        chosen = self._best(self._costs(draw))
-        return self._open(chosen) if self._closed else self.oracle.action(chosen)
-
-    def settle(self, context: None, losses: FloatArray, draw: Draw) -> Action:
+    def settle(
+        self, context: None, losses: FloatArray, draw: Draw, available: Elements | None = None
+    ) -> Action:
         """Solve first and add afterwards: if a solver fails, nothing has changed."""
-        totals = self.totals + losses
-        action = self.oracle.action(self._best(_perturbed(totals, draw)))
-        self.totals[:] = totals
+        action = self.action(context, draw, losses, available)
+        self.totals += losses
         return action
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
-        noise, first, scale = draw
-        return [self._policy(self._costs(Draw(noise, first + i, scale))) for i in range(count)]
+        return [self._policy(_perturbed(self.totals, draw.later(i))) for i in range(count)]
 
     def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
-        noise, first, scale = draw
         values = np.empty(count)
         for i in range(count):
-            costs = self._costs(Draw(noise, first + i, scale))
+            costs = _perturbed(self.totals, draw.later(i))
             values[i] = costs[self._best(costs)].sum()
         return values
 
-    def chosen(self, context: None, draw: Draw, count: int) -> NDArray[np.bool_]:
-        noise, first, scale = draw
-        if self._closed:  # whether there is a feasible set does not depend on noise
-            self.action(context, Draw(noise, first, scale))
+    def chosen(
+        self,
+        context: None,
+        draw: Draw,
+        count: int,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> NDArray[np.bool_]:
+        if available is not None:
+            if not self._closing(available):
+                return super().chosen(context, draw, count, plus, available)
+            # Whether there is a feasible set does not depend on noise.
+            self.action(context, draw, plus, available)
+        totals, (noise, first, scale) = self._costs(plus, available), draw
         if scale == 0.0:
-            return np.repeat(self.oracle._solve_many(self.totals[None, :]), count, axis=0)
+            return np.repeat(self.oracle._solve_many(totals[None, :]), count, axis=0)
         noise, K = _ready(noise), self.oracle.n_actions
         inclusion = np.empty((count, K), dtype=bool)
         most = max(1, _BATCH // K)
         done = 0
         while done < count:
             rows = noise.rows(first + done, min(most, count - done))
-            costs = self.totals + scale * rows.astype(np.float64)
+            costs = totals + scale * rows.astype(np.float64)
             inclusion[done : done + len(rows)] = self.oracle._solve_many(costs)
             done += len(rows)
         return inclusion
 
-    def _open(self, chosen: Elements) -> Action:
-        """The action, if enough is open for one."""
-        oracle = self.oracle
-        if oracle.antichain and len(chosen) < oracle.rank:
-            raise oracle.infeasible(self.totals)
-        return oracle.action(chosen)
-
-    def resample(
+    def weights(
         self,
         context: None,
         elements: Elements,
         draw: Draw,
         limit: int,
         successes: int,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
     ) -> tuple[FloatArray, int]:
         """One compiled call for each block of noise, where the class has one."""
         noise, first, scale = draw
         resample_rows = self.oracle._resample_rows
-        if scale == 0.0 or resample_rows is None:
-            return super().resample(context, elements, draw, limit, successes)
-        blocks = _ready(noise).blocks
+        substitutes = available is not None and not self._closing(available)
+        if scale == 0.0 or resample_rows is None or substitutes:
+            return super().weights(context, elements, draw, limit, successes, plus, available)
+        totals, blocks = self._costs(plus, available), _ready(noise).blocks
         hits, reached = np.zeros((2, len(elements)), np.intp)
         used, short = 0, len(elements)
         while used < limit - 1 and short > 0:
             start = blocks.locate(first + used)
             stop = min(len(blocks.block), start + limit - 1 - used)
             more, short = resample_rows(
-                self.totals, blocks.block, start, stop, scale,
+                totals, blocks.block, start, stop, scale,
                 elements, successes, hits, reached, used,
             )  # fmt: skip
             used += more
@@ -338,8 +299,14 @@ class SetObjective(Objective):
         after_trials(hits, reached, successes, limit, weights)
         return weights, used
 
-    def _costs(self, draw: Draw) -> FloatArray:
-        return _perturbed(self.totals, draw)
+    def _closing(self, available: Elements) -> bool:
+        """Return whether elements are closed, rather than replaced by substitutes."""
+        return self.scored or bool((available < 0).any())
+
+    def _costs(self, plus: FloatArray | None, available: Elements | None) -> FloatArray:
+        """Return the totals with one more round, infinite for closed elements."""
+        totals = self.totals if plus is None else self.totals + plus
+        return totals if available is None else np.where(available >= 0, totals, np.inf)
 
     def _best(self, costs: FloatArray) -> Elements:
         return self.oracle._solve(costs)

@@ -140,12 +140,19 @@ class FormulaObjective(Objective):
                 values[i] += scale * noise.all_hit(first + i)
         return values
 
-    def action(self, context: int, draw: Draw) -> int:
-        return self.oracle.plays(self._solve(draw)[0], context)
-
-    def tilted(self, context: int, losses: FloatArray) -> TiltedTotals:
-        """The same totals with one more weight, which is stored separately."""
-        return TiltedTotals(self, context, losses)
+    def action(
+        self,
+        context: int,
+        draw: Draw,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> int:
+        touched, weight = 0, 0.0
+        if plus is not None:
+            miss = self.oracle.miss
+            touched, weight = self.oracle.touched(context), float(plus[miss] - plus[1 - miss])
+        choice = self.oracle.plays(self._search(draw, touched, weight)[0], context)
+        return choice if available is None else int(available[choice])
 
     def _solve(self, draw: Draw) -> tuple[int, float]:
         return self._search(draw, 0, 0.0)
@@ -157,37 +164,6 @@ class FormulaObjective(Objective):
     @abstractmethod
     def _search(self, draw: Draw, touched: int, weight: float) -> tuple[int, float]:
         """The best mask with one more weight, and its value less what hitting everything costs."""
-
-
-class TiltedTotals(FormulaObjective):
-    """A view of totals with one more round."""
-
-    def __init__(self, base: FormulaObjective, context: int, losses: FloatArray) -> None:
-        super().__init__(base.oracle)
-        miss = self.oracle.miss
-        self._base = base
-        self._touched = self.oracle.touched(context)
-        self._weight = float(losses[miss] - losses[1 - miss])
-        self.constant = base.constant + float(losses[1 - miss])
-
-    def copy(self) -> FormulaObjective:
-        made = self._base.copy()
-        assert isinstance(made, FormulaObjective)
-        made.constant = self.constant
-        made._add(self._touched, self._weight)
-        return made
-
-    def tilted(self, context: int, losses: FloatArray) -> TiltedTotals:
-        """Only one extra round can be stored separately, so this copies."""
-        return TiltedTotals(self.copy(), context, losses)
-
-    def _add(self, touched: int, weight: float) -> None:
-        self._base = self.copy()
-        self._base._add(touched, weight)
-        self._weight = 0.0
-
-    def _search(self, draw: Draw, touched: int, weight: float) -> tuple[int, float]:
-        return self._base._search(draw, self._touched, self._weight)
 
 
 class TableTotals(FormulaObjective):

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from types import ModuleType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -187,11 +187,14 @@ class BinnedObjective(BlockObjective):
                 self._learn(rows)
             self._rows = None
 
-    def tilted(self, context: FloatArray, losses: FloatArray) -> BinnedObjective:
-        """The statistic with one more round; contexts are not copied."""
-        may_move = self._rows is not None and self._met is None  # the cuts
-        made = self.copy() if may_move else TiltedBins(self)
-        made.add(context, losses)
+    def _after(self, context: FloatArray, plus: FloatArray, noise: Noise | None) -> Self:
+        """Return the statistic with one more round; contexts are not copied."""
+        if self._rows is not None and self._met is None:  # the cuts may move
+            return super()._after(context, plus, noise)
+        self._blocks(noise)  # takes the cuts of the noise
+        made = twin(self, "_stat")
+        made._rows = None
+        made._kernel.add(made._stat, made._shape, made._grid.counts(context), plus)
         return made
 
     def _blocks(self, noise: Noise | None) -> Blocks | None:
@@ -229,44 +232,6 @@ class BinnedObjective(BlockObjective):
 
     def _policy(self, code: NDArray[np.int64]) -> Policy:
         return self.oracle.decode(code, self._grid)
-
-
-class TiltedBins(BinnedObjective):
-    """A statistic with some more rounds, valid until the original changes."""
-
-    def __init__(self, base: BinnedObjective) -> None:
-        self.oracle = base.oracle
-        self._base = base
-        self._more: list[tuple[FloatArray, FloatArray]] = []
-        self._follow()
-
-    def copy(self) -> BinnedObjective:
-        made = self._base.copy()
-        for context, losses in self._more:
-            made.add(context, losses)
-        return made
-
-    def add(self, context: FloatArray, losses: FloatArray) -> None:
-        self._kernel.add(self._stat, self._shape, self._grid.counts(context), losses)
-        self._more.append((context, losses))
-
-    def tilted(self, context: FloatArray, losses: FloatArray) -> BinnedObjective:
-        made = self.copy()
-        made.add(context, losses)
-        return made
-
-    def _blocks(self, noise: Noise | None) -> Blocks | None:
-        found = self._base._blocks(noise)
-        if self._grid is not self._base._grid:
-            self._follow()
-        return found
-
-    def _follow(self) -> None:
-        self._grid = self._base._grid
-        self._shape = self._base._shape
-        self._stat = self._base._stat.copy()
-        for context, losses in self._more:
-            self._kernel.add(self._stat, self._shape, self._grid.counts(context), losses)
 
 
 class BinnedNoise(LaplaceNoise):

@@ -55,7 +55,15 @@ class IntervalSequences(Sequences):
         self._rows.add(context, losses)
         self._last = None
 
-    def action(self, context: Pair, draw: Draw) -> Action:
+    def action(
+        self,
+        context: Pair,
+        draw: Draw,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> Action:
+        if plus is not None or available is not None:
+            return super().action(context, draw, plus, available)
         return self._solve(draw).policy_at(self.oracle.cell(context))(context[1])
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:

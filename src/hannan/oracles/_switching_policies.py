@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
-from sys import maxsize
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hannan.core import Action, ContextError, Objective, Policy
+from hannan.core import Action, ContextError, Policy
 from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
 from hannan.core.state import LARGEST, Anything, Count
 from hannan.core.state import State as Declared
@@ -17,7 +16,7 @@ from hannan.core.validation import FloatArray
 from hannan.kernels import finite
 from hannan.kernels import switching as kernel
 from hannan.oracles._sequences import Sequences, SwitchingPolicy
-from hannan.oracles._switching_listing import Fakes, ListedNoise, Pair, unzipped
+from hannan.oracles._switching_listing import Fakes, ListedNoise, Pair
 from hannan.oracles._switching_states import Front, Leader, State, Walk
 from hannan.oracles.finite_policies import FinitePolicies
 
@@ -89,16 +88,32 @@ class PolicySequences(Sequences):
         if self._walk is not None and self._walk.at != cell:
             self._walk = None
 
-    def perturbed(self, contexts: Sequence[Pair], losses: FloatArray) -> TiltedSequences:
-        """The same past plus fake losses; nothing is copied while these lie in the future."""
-        return TiltedSequences(self, contexts, losses)
-
-    def tilted(self, context: Pair, losses: FloatArray) -> TiltedSequences:
-        return TiltedSequences(self, [context], losses[None, :])
-
-    def action(self, context: Pair, draw: Draw) -> Action:
+    def action(
+        self,
+        context: Pair,
+        draw: Draw,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> Action:
         """The action of the leader at one time; with noise the rest is not computed."""
-        return self._play(self._index(context, draw), context)
+        choice = self._index_plus(context, draw, plus)
+        if choice is None:
+            return super().action(context, draw, plus, available)
+        action = self._play(choice, context)
+        return action if available is None else int(available[action])
+
+    def _index_plus(self, context: Pair, draw: Draw, plus: FloatArray | None) -> int | None:
+        """The policy that leads at this time with one more round; None where a copy must tell."""
+        if plus is None:
+            return self._index(context, draw)
+        if draw.scale == 0.0:
+            return None
+        ready, cell = self._ready(draw.noise), self.oracle.cell(context)
+        if context not in ready.covered:
+            return None
+        row, best = self._here_and_elsewhere(ready, draw, cell)
+        finite.add(row, self.base.losses_by_code(plus), self.base._columns[context[1]])
+        return int(kernel.choose(row, best))
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         noise, first, scale = draw
@@ -216,78 +231,3 @@ class PolicySequences(Sequences):
         totals = np.zeros((cells, self.base._columns.shape[1]))
         totals[:, self.base.n_policies :] = np.inf
         return totals
-
-
-class TiltedSequences(Objective):
-    """Costs plus fake losses, until the costs change; only what these affect is solved again."""
-
-    oracle: Switching
-    draws_in_batches = False
-
-    def __init__(self, past: PolicySequences, contexts: Sequence[Pair], losses: FloatArray) -> None:
-        self.oracle = past.oracle
-        self._past = past
-        self._given = (contexts, losses)
-        times, self._contexts = unzipped(contexts)
-        self._cells = times // past.oracle.grid
-        self._changed = False
-
-    def action(self, context: Pair, draw: Draw) -> Action:
-        """Fast if fake losses start in this cell and there is no noise, or if all are in it."""
-        noise, _, scale = draw
-        past, cell = self._past, self.oracle.cell(context)
-        first, last = self._span
-        if not self._changed and scale == 0.0:
-            if first >= cell and past._front.at <= cell:
-                return past._play(self._index(cell, max(last + 1, past._end)), context)
-        elif not self._changed and first == last == cell:
-            ready = past._ready(noise)
-            if context in ready.covered:
-                row, best = past._here_and_elsewhere(ready, draw, cell)
-                for (_, x), losses in zip(*self._given, strict=True):
-                    finite.add(row, past.base.losses_by_code(losses), past.base._columns[x])
-                return past._play(int(kernel.choose(row, best)), context)
-        return self._whole.action(context, draw)
-
-    def _index(self, cell: int, end: int) -> int:
-        """The policy that the leader follows in a cell with no fake losses before it."""
-        past, fakes = self._past, self._fakes
-        past._reserve(max(end, cell + 1))
-        behind = State(self.oracle.levels, past._totals.shape[1])
-        kernel.sweep(
-            past._totals, end - 1, cell, -1, fakes, 1.0, past.price, behind.values, behind.least
-        )
-        return past._lead(cell, fakes, behind).who[-1]
-
-    @cached_property
-    def _span(self) -> tuple[int, int]:
-        """The first and the last cell with fake losses."""
-        if len(self._cells) == 0:
-            return maxsize, -1
-        return int(self._cells.min()), int(self._cells.max())
-
-    @cached_property
-    def _fakes(self) -> Fakes:
-        losses = np.ascontiguousarray(self._given[1], dtype=np.float64).reshape(-1)
-        contexts, listing = self._contexts, self.oracle.listing
-        return (listing.seen(losses, contexts), *listing.arrange(self._cells, contexts))
-
-    @cached_property
-    def _whole(self) -> PolicySequences:
-        twin = self._past.copy()
-        for context, row in zip(*self._given, strict=True):
-            twin.add(context, row)
-        return twin
-
-    def copy(self) -> PolicySequences:
-        return self._whole.copy()
-
-    def add(self, context: Pair, losses: FloatArray) -> None:
-        self._whole.add(context, losses)
-        self._changed = True
-
-    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
-        return self._whole.leaders(draw, count)
-
-    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
-        return self._whole.minima(draw, count)

@@ -7,8 +7,9 @@ import numpy as np
 
 from hannan.core import ContextError
 from hannan.core.arrays import as_scalar
+from hannan.core.oracle import Lesson
 from hannan.core.validation import FloatArray
-from hannan.kernels.law import argmin_law
+from hannan.kernels import law as kernel
 
 
 def check_table_context(owner: object, context: Any, n_contexts: int) -> int:
@@ -40,5 +41,12 @@ def law_of_argmin(values: FloatArray, scale: float) -> FloatArray:
     if scale == 0.0:
         q[np.argmin(values)] = 1.0
     else:
-        argmin_law(values, scale, q)
+        kernel.argmin_law(values, scale, q)
     return q
+
+
+def exact_lesson(values: FloatArray, scale: float, action: int, loss: float, limit: int) -> Lesson:
+    """Return the mean weight and the instability where the smallest noisy value is chosen."""
+    law = np.empty(len(values))
+    weight, lost = kernel.lesson(values, scale, action, loss, limit, law)
+    return Lesson(weight, 0, lost, law)

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Objective, Oracle, Policy
-from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise, available_in, positions
+from hannan.core.oracle import WITHOUT_NOISE, Draw, Lesson, Noise, Trials, positions
 from hannan.core.state import Array, State
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import tabular as kernel
-from hannan.oracles._tables import check_table_context, law_of_argmin
+from hannan.oracles._tables import check_table_context, exact_lesson, law_of_argmin
 from hannan.perturbation import LaplaceNoise
 from hannan.perturbation.laplace import mean_of_maximum
 
@@ -133,86 +133,119 @@ class TableObjective(Objective):
     def add(self, context: int, losses: FloatArray) -> None:
         self.totals[context] += losses
 
-    def charge(self, context: int, action: int, loss: float) -> None:
-        self.totals[context, action] += loss
-
-    def perturbed(self, contexts: Sequence[int], losses: FloatArray) -> TableObjective:
-        twin = self.copy()
-        np.add.at(twin.totals, np.asarray(contexts, dtype=np.intp), losses)
-        return twin
-
-    def action(self, context: int, draw: Draw) -> int:
-        noise, number, scale = draw
-        key, stream, place = _address(noise, context)
-        x = self._row(context)
-        return int(kernel.act(self.totals, x, key, stream, number, place, scale))
-
-    def settle(self, context: int, losses: FloatArray, draw: Draw) -> int:
-        """Add and lead in one compiled call."""
-        noise, number, scale = draw
-        key, stream, place = _address(noise, context)
-        x = self._row(context)
-        return int(kernel.settle(self.totals, x, key, stream, number, place, scale, losses))
-
-    def tilted(self, context: int, losses: FloatArray) -> TiltedRow:
-        """One row with one more round: O(K), whatever d is."""
-        return TiltedRow(self, context, losses)
-
-    def among(self, context: int, plays: NDArray[np.intp]) -> TiltedRow:
-        wall = np.full(self.n_actions, np.inf)
-        wall[available_in(plays)] = 0.0
-        return TiltedRow(self, context, wall)
-
-    def chosen(self, context: int, draw: Draw, count: int) -> NDArray[np.bool_]:
-        noise, first, scale = draw
-        key, stream, place = _address(noise, context)
-        actions = np.empty(count, np.intp)
-        kernel.count_choices(
-            self.totals, self._row(context), key, stream, first, count, place, scale, actions
-        )
-        return np.asarray(actions[:, None] == np.arange(self.n_actions))
-
-    def resample_one(
+    def action(
         self,
         context: int,
-        element: int,
+        draw: Draw,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> int:
+        noise, number, scale = draw
+        key, stream, place = _address(noise, context)
+        if plus is None and available is None:
+            return int(kernel.act(self.totals, context, key, stream, number, place, scale))
+        row = self._row(context, plus, available)
+        return int(kernel.act(row, 0, key, stream, number, place, scale))
+
+    def settle(
+        self,
+        context: int,
+        losses: FloatArray,
+        draw: Draw,
+        available: NDArray[np.intp] | None = None,
+    ) -> int:
+        """Add and lead in one compiled call."""
+        if available is not None:
+            return int(super().settle(context, losses, draw, available))  # type: ignore[arg-type]
+        noise, number, scale = draw
+        key, stream, place = _address(noise, context)
+        return int(kernel.settle(self.totals, context, key, stream, number, place, scale, losses))
+
+    def chosen(
+        self,
+        context: int,
+        draw: Draw,
+        count: int,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> NDArray[np.bool_]:
+        noise, first, scale = draw
+        key, stream, place = _address(noise, context)
+        row, actions = self._row(context, plus, available), np.empty(count, np.intp)
+        kernel.count_choices(row, 0, key, stream, first, count, place, scale, actions)
+        return np.asarray(actions[:, None] == np.arange(self.n_actions))
+
+    def weights(
+        self,
+        context: int,
+        elements: NDArray[np.intp],
         draw: Draw,
         limit: int,
         successes: int,
-    ) -> tuple[float, int]:
-        """Draw after draw of one row inside one compiled call."""
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> tuple[FloatArray, int]:
+        """Go through the draws of one row inside one compiled call."""
+        if len(elements) != 1:
+            return super().weights(context, elements, draw, limit, successes, plus, available)
         noise, first, scale = draw
         key, stream, place = _address(noise, context)
-        x = self._row(context)
+        row = self._row(context, plus, available)
         hits, used = kernel.resample(
-            self.totals, x, key, stream, first, limit - 1, place, scale, element, successes
+            row, 0, key, stream, first, limit - 1, place, scale, elements[0], successes
         )
-        return (used / successes if hits == successes else limit / (hits + 1.0)), int(used)
+        weight = used / successes if hits == successes else limit / (hits + 1.0)
+        return np.array([weight]), int(used)
 
-    def law(self, context: int, draw: Draw) -> FloatArray:
+    def law(
+        self,
+        context: int,
+        draw: Draw,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> FloatArray:
         """A one-dimensional integral: contexts decouple."""
-        noise, _, scale = draw
-        noisy = isinstance(noise, TableNoise) and noise.places.item(context) >= 0
-        return law_of_argmin(self.totals[self._row(context)], scale if noisy else 0.0)
+        noisy = isinstance(draw.noise, TableNoise) and draw.noise.places.item(context) >= 0
+        row = self._row(context, plus, available)[0]
+        return law_of_argmin(row, draw.scale if noisy else 0.0)
 
-    def standing(self, context: int, draw: Draw) -> FloatArray | None:
+    def lesson(
+        self,
+        context: int,
+        action: int,
+        loss: float,
+        draw: Draw,
+        trials: Trials,
+        plus: FloatArray | None = None,
+    ) -> Lesson | None:
+        """Computed from the law, where that is wanted and there is noise."""
         noise, _, scale = draw
         noisy = isinstance(noise, TableNoise) and noise.places.item(context) >= 0
-        return self.totals[self._row(context)] if noisy and scale else None
+        if not (trials.exact and noisy and scale):
+            return None
+        return exact_lesson(self._row(context, plus)[0], scale, action, loss, trials.limit)
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
-        noise, first, scale = draw
-        draws = range(first, first + count)
-        return [
-            TablePolicy(self.oracle, self._solve(Draw(noise, number, scale))[0]) for number in draws
-        ]
+        return [TablePolicy(self.oracle, self._solve(draw.later(i))[0]) for i in range(count)]
 
     def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
-        noise, first, scale = draw
-        return np.array([self._solve(Draw(noise, first + i, scale))[1] for i in range(count)])
+        return np.array([self._solve(draw.later(i))[1] for i in range(count)])
 
-    def _row(self, context: int) -> int:
-        return context
+    def _row(
+        self,
+        context: int,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> FloatArray:
+        """Totals of one context, [1, K]; infinite for actions that are not available."""
+        row = self.totals[context : context + 1]
+        if plus is not None:
+            row = row + plus
+        return (
+            row
+            if available is None
+            else np.where(available == np.arange(len(available)), row, np.inf)
+        )
 
     def _solve(self, draw: Draw) -> tuple[NDArray[np.intp], float]:
         noise, number, scale = draw
@@ -223,32 +256,6 @@ class TableObjective(Objective):
             key, stream, places, scale = _NO_KEY, _NO_KEY, actions, 0.0
         value = kernel.policy(self.totals, key, stream, number, places, scale, actions)
         return actions, float(value)
-
-
-class TiltedRow(TableObjective):
-    """A table whose row for one context has had one more round."""
-
-    def __init__(self, base: TableObjective, context: int, losses: FloatArray) -> None:
-        self.oracle = base.oracle
-        self.base = base
-        self.context = context
-        self.losses = losses
-        self.totals = (base.totals[base._row(context)] + losses)[None, :]
-
-    def copy(self) -> TableObjective:
-        twin = self.base.copy()
-        twin.add(self.context, self.losses)
-        return twin
-
-    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
-        return self.copy().leaders(draw, count)
-
-    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
-        return self.copy().minima(draw, count)
-
-    def _row(self, context: int) -> int:
-        assert context == self.context, "a tilted row answers for its own context"
-        return 0
 
 
 def _address(noise: Noise | None, context: int) -> tuple[np.uint64, np.uint64, int]:

@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hannan.core import Action, Objective, Oracle, Policy
-from hannan.core.oracle import Draw, Noise
+from hannan.core import Action, Oracle, Policy
+from hannan.core.oracle import Draw, Lesson, Noise, Trials, paired_lesson, played
 from hannan.core.panel import Choices, Panel
 from hannan.core.rounds import IntArray
 from hannan.core.state import Array, State
@@ -21,13 +21,12 @@ from hannan.kernels.noise import LARGEST
 from hannan.kernels.weights import SIZE, SUM
 from hannan.oracles._blockwise import NO_NOISE, BlockObjective, Codes
 from hannan.oracles._finite_tables import as_table, distinct_rows, random_table, table_of_paths
+from hannan.oracles._one_pass import OnePass
 from hannan.oracles._projection import Plan, make_plan
-from hannan.oracles._tables import check_table_context, law_of_argmin
+from hannan.oracles._tables import check_table_context, exact_lesson, law_of_argmin
 from hannan.oracles.paths import Paths
 from hannan.perturbation import Blocks, LaplaceNoise
 
-_NOTHING = None, None, 0, 0.0
-_NO_COINS = np.uint64(0)
 _PIECE = 2**16  # policies whose noise takes so long that two threads may share the work
 
 
@@ -136,7 +135,7 @@ class FinitePolicies(Oracle):
         return check_table_context(self, context, len(self._columns))
 
     def objective(self) -> FiniteObjective:
-        return FiniteObjective(self) if self.sets is None else FiniteSetObjective(self)
+        return FiniteObjective(self)
 
     def panel(self, discounts: Sequence[float], contexts: Sequence[Any] = ()) -> FinitePanel:
         """Scores of all totals side by side."""
@@ -203,7 +202,6 @@ class FiniteObjective(BlockObjective):
     """The total loss of every policy."""
 
     oracle: FinitePolicies
-    paired = True
     _kernel = kernel
     _code_width = 1
 
@@ -212,202 +210,155 @@ class FiniteObjective(BlockObjective):
     def __init__(self, oracle: FinitePolicies) -> None:
         self.oracle = oracle
         self._views = oracle._views
-        self._scores = np.zeros(oracle._columns.shape[1])
-        self._scores[oracle.n_policies :] = np.inf
-        self._waiting: NDArray[Any] | None = None  # actions of a round whose losses are to be added
-        codes = oracle.n_actions if oracle.sets is None else len(oracle.sets)
-        self._note = kernel.new_note(len(self._scores), codes)
-        self._losses_in = kernel.losses_in(codes)
-        self._seen: tuple[Any, ...] = _NOTHING  # column, noise, draw and scale behind the note
+        scores = np.zeros(oracle._columns.shape[1])
+        scores[oracle.n_policies :] = np.inf
+        self.scores = scores
         self._state_of_weight = np.empty(SIZE)
-        self._tilted: Self | None = None
-        self._base: FiniteObjective | None = None  # whose scores these are, with what waits
 
     @property
     def scores(self) -> FloatArray:
-        """The totals, for any use: a round that waits is added, and what was noted is forgotten."""
-        if self._waiting is not None:
-            if self._base is None:
-                kernel.add(self._scores, self._losses, self._waiting)
-            else:
-                kernel.tilt(self._base.scores, self._losses, self._waiting, self._scores)
-        self._waiting, self._seen = None, _NOTHING
-        return self._scores
+        """The total of each policy; infinite beyond the last."""
+        return self._pass.scores
 
     @scores.setter
     def scores(self, scores: FloatArray) -> None:
-        self._scores, self._waiting, self._seen = scores, None, _NOTHING
+        oracle = self.oracle
+        codes = oracle.n_actions if oracle.sets is None else len(oracle.sets)
+        self._pass = OnePass(scores, codes)
 
     def copy(self) -> Self:
         twin = type(self)(self.oracle)
-        twin._scores[:] = self.scores
+        twin.scores[:] = self.scores
         return twin
 
     def add(self, context: int, losses: FloatArray) -> None:
-        """The round waits for the next pass over the scores."""
-        if self._waiting is not None:
-            _ = self.scores
-        self._note[self._losses_in] = losses
-        self._waiting, self._seen = self._views[context], _NOTHING
+        self._pass.add(self._views[context], self.oracle.losses_by_code(losses))
 
-    def charge(self, context: int, action: int, loss: float) -> None:
-        if self._waiting is not None:
-            _ = self.scores
-        losses = self._losses
-        losses.fill(0.0)
-        losses[action] = loss
-        self._waiting, self._seen = self._views[context], _NOTHING
-
-    def tilted(self, context: int, losses: FloatArray) -> Self:
-        """The scores with one more round, in a buffer that is reused; made when they are needed."""
-        twin = self._tilted
-        if twin is None:
-            twin = self._tilted = type(self)(self.oracle)
-            twin._base = self
-        twin._note[self._losses_in] = losses
-        twin._waiting, twin._seen = self._views[context], _NOTHING
-        return twin
-
-    def perturbed(self, contexts: Sequence[int], losses: FloatArray) -> Self:
-        """Each policy's fake losses added to its score, in one compiled call."""
-        twin = self.copy()
-        by_code = losses if self.oracle.sets is None else losses @ self.oracle._matrix.T
-        columns = self.oracle._columns
-        kernel.add_rows(twin.scores, by_code, columns, np.asarray(contexts, dtype=np.intp))
-        return twin
-
-    def action(self, context: int, draw: Draw) -> Any:
-        """In the same pass a round that waits is added, and the best of each action noted."""
-        noise, number, scale = draw
-        column, waiting = self._views[context], self._waiting
-        if scale == 0.0 or not isinstance(noise, FiniteNoise):
-            return int(kernel.act(self.scores, NO_NOISE, 0, 0.0, column))
-        if self._base is not None:
-            code = self._action_after(self._base, context, draw)
-            if code >= 0:
-                return code
-            _, waiting = self.scores, None
-        blocks = noise.blocks
-        row = blocks.locate(number)
-        adds, waits = (False, column) if waiting is None else (True, waiting)
-        code = kernel.sweep(self._scores, waits, adds, blocks.block, row, scale, column, self._note)
-        self._waiting, self._seen = None, (column, noise, number, scale)
-        return int(code)
-
-    def settle(self, context: int, losses: FloatArray, draw: Draw) -> Any:
-        """From what `action` has noted, where it was asked the same."""
-        column = self._views[context]
-        code = self._noted(column, losses, draw)
-        if code >= 0:
-            self._waiting, self._seen = column, _NOTHING  # the losses have been copied
-            return code
-        FiniteObjective.add(self, context, losses)
-        return FiniteObjective.action(self, context, draw)
-
-    def foresee(self, context: int, losses: FloatArray, draw: Draw) -> Any:
-        """From what `action` has noted, where it was asked the same."""
-        code = self._noted(self._views[context], losses, draw)
-        if code < 0:
-            after = FiniteObjective.tilted(self, context, losses)
-            return FiniteObjective.action(after, context, draw)
-        return code
-
-    def chances(self, context: Any, element: int, draw: Draw, count: int) -> FloatArray:
-        """Given all noise but that of the element on the context, where it has some."""
-        noise, first, scale = draw
-        if not isinstance(noise, FiniteNoise) or scale == 0.0:
-            return super().chances(context, element, draw, count)
-        found = np.empty(count)
-        for i in range(count):  # one trial each, of which the first sum is 1 + (1 - p)
-            weight, _ = self.weigh(
-                context, element, Draw(noise, first + i, scale), 2, 8.0, 0.0, _NO_COINS
-            )
-            found[i] = 2.0 - weight
-        return found
-
-    def weigh(
+    def action(
         self,
-        context: Any,
-        element: int,
+        context: int,
+        draw: Draw,
+        plus: FloatArray | None = None,
+        available: IntArray | None = None,
+    ) -> Action:
+        column = self._views[context]
+        if plus is not None:
+            code = self._pass.act_after(column, self.oracle.losses_by_code(plus), draw)
+        elif draw.scale == 0.0 or draw.noise is None:
+            code = int(kernel.act(self.scores, NO_NOISE, 0, 0.0, column))
+        else:
+            code = self._pass.act(column, draw)
+        return self.oracle.action(code) if available is None else int(available[code])
+
+    def settle(
+        self, context: int, losses: FloatArray, draw: Draw, available: IntArray | None = None
+    ) -> Action:
+        if draw.scale == 0.0 or draw.noise is None or available is not None:
+            return super().settle(context, losses, draw, available)
+        by_code = self.oracle.losses_by_code(losses)
+        return self.oracle.action(self._pass.add_and_act(self._views[context], by_code, draw))
+
+    def chosen(
+        self,
+        context: int,
+        draw: Draw,
+        count: int,
+        plus: FloatArray | None = None,
+        available: IntArray | None = None,
+    ) -> NDArray[np.bool_]:
+        if self.oracle.sets is None:
+            return super().chosen(context, draw, count, plus, available)
+        total = self if plus is None else self._after(context, plus, draw.noise)
+        codes = total._search(draw, count)[0]
+        return np.asarray(self.oracle.sets[self._plays(codes, self._place(context))])
+
+    def weights(
+        self,
+        context: int,
+        elements: IntArray,
         draw: Draw,
         limit: int,
-        enough: float,
-        share: float,
-        stop_key: np.uint64,
-    ) -> tuple[float, int]:
-        """Both signs of a draw in one pass, and no more than one of its coordinates left out."""
-        noise, first, scale = draw
-        most = limit - 1
-        if most <= 0:
-            return 1.0, 0
-        if not isinstance(noise, FiniteNoise) or scale == 0.0:
-            return super().weigh(context, element, draw, limit, enough, share, stop_key)
-        blocks, cell = noise.blocks, noise.cell(context, element)
-        scores, column, state = self.scores, self._views[context], self._state_of_weight
-        key, stream = noise.key, noise.stream
-        used, needed = 0, True
-        while needed:
-            start = blocks.locate(first + used)
-            block = blocks.block
-            stop = start + most - used
-            if stop > len(block):
-                stop = len(block)
-            rows, needed = kernel.weigh(
-                scores, block, start, stop, scale, column, element, cell, key, stream, stop_key,
-                first + used, share, most, enough, used, state,
-            )  # fmt: skip
+        successes: int,
+        plus: FloatArray | None = None,
+        available: IntArray | None = None,
+    ) -> tuple[FloatArray, int]:
+        """Search leader after leader inside one compiled call for each block of noise."""
+        sets, (noise, first, scale) = self.oracle.sets, draw
+        if sets is None or not isinstance(noise, FiniteNoise) or scale == 0.0:
+            return super().weights(context, elements, draw, limit, successes, plus, available)
+        column, member = self._views[context], sets[:, elements]
+        scores = self._scores_plus(context, plus)
+        hits = np.zeros(len(elements), np.intp)
+        reached = np.zeros(len(elements), np.intp)
+        used, short = 0, len(elements)
+        while used < limit - 1 and short > 0:
+            row = noise.blocks.locate(first + used)
+            block = noise.blocks.block
+            stop = min(len(block), row + limit - 1 - used)
+            rows, short = kernel.resample_many(
+                scores, block, row, stop, scale, column, member, successes, hits, reached, used
+            )
             used += rows
-        return float(state[SUM]), used
+        return np.where(hits >= successes, reached / successes, limit / (hits + 1.0)), used
 
     def lesson(
         self,
-        context: Any,
-        element: int,
+        context: int,
+        action: int,
         loss: float,
         draw: Draw,
-        limit: int,
-        enough: float,
-        stop_key: np.uint64,
-    ) -> tuple[float, int, float]:
-        """In one compiled call, where a block of noise has all rows."""
-        noise, first, scale = draw
-        given = draw, limit, enough, stop_key
-        if limit < 2 or not isinstance(noise, FiniteNoise) or scale == 0.0:
-            return super().lesson(context, element, loss, *given)
-        blocks, cell, state = noise.blocks, noise.cell(context, element), self._state_of_weight
-        start = blocks.locate(first)
-        used, lost = kernel.lesson(
-            self.scores, blocks.block, start, len(blocks.block), scale, self._views[context],
-            element, cell, noise.key, noise.stream, stop_key, first, limit - 1, enough, loss, state,
-        )  # fmt: skip
-        if lost != lost:
-            return super().lesson(context, element, loss, *given)
-        return state.item(SUM), used, lost
-
-    def unrest(
-        self,
-        context: Any,
-        element: int,
-        amount: float,
-        draw: Draw,
-    ) -> float:
-        """Both signs of a draw in one pass."""
+        trials: Trials,
+        plus: FloatArray | None = None,
+    ) -> Lesson | None:
+        """Find a weight by both signs of a draw in one pass, one of its coordinates left out."""
         noise, number, scale = draw
+        if trials.exact and plus is None:
+            best = self._best_by_action(context, draw)
+            if best is not None:
+                return exact_lesson(best, scale, action, loss, trials.limit)
+        if trials.enough == 0.0 or self.oracle.sets is not None:
+            return None
         if not isinstance(noise, FiniteNoise) or scale == 0.0:
-            return super().unrest(context, element, amount, draw)
-        row, cell = noise.blocks.locate(number), noise.cell(context, element)
-        return kernel.unrest(  # type: ignore[no-any-return]
-            self.scores, noise.blocks.block, row, scale, self._views[context], element, cell,
-            noise.key, noise.stream, number, amount,
+            return paired_lesson(self, context, action, loss, draw, trials, plus)
+        scores, column = self._scores_plus(context, plus), self._views[context]
+        cell, state = noise.cell(context, action), self._state_of_weight
+        address = noise.key, noise.stream
+        weight, used, most = 1.0, 0, trials.limit - 1
+        needed = most > 0
+        while needed:
+            start = noise.blocks.locate(number + used)
+            block = noise.blocks.block
+            rows, needed = kernel.weigh(
+                scores, block, start, min(start + most - used, len(block)), scale, column, action,
+                cell, *address, trials.stop_key, number + used, trials.share, most, trials.enough,
+                used, state,
+            )  # fmt: skip
+            used += rows
+            weight = state.item(SUM)
+        if loss == 0.0:
+            return Lesson(weight, used, 0.0)
+        row = noise.blocks.locate(number + used)
+        lost = kernel.unrest(
+            scores, noise.blocks.block, row, scale, column, action, cell, *address, number + used,
+            weight * loss,
         )  # fmt: skip
+        return Lesson(weight, used, lost)
 
-    def law(self, context: int, draw: Draw) -> FloatArray | None:
+    def law(
+        self,
+        context: int,
+        draw: Draw,
+        plus: FloatArray | None = None,
+        available: IntArray | None = None,
+    ) -> FloatArray | None:
         """Known where the context carries all the noise: single actions, one perturbed context."""
-        _, _, scale = draw
-        best = self.standing(context, draw)
-        return None if best is None else law_of_argmin(best, scale)
+        best = self._best_by_action(context, draw)
+        if best is None:
+            return None
+        return played(law_of_argmin(best if plus is None else best + plus, draw.scale), available)
 
-    def standing(self, context: int, draw: Draw) -> FloatArray | None:
+    def _best_by_action(self, context: int, draw: Draw) -> FloatArray | None:
+        """The best total of each action, if each has noise of its own and there is no other."""
         noise, _, scale = draw
         if noise is None or scale == 0.0:  # alike: a learner that was loaded makes noise later
             return None
@@ -418,33 +369,15 @@ class FiniteObjective(BlockObjective):
         kernel.best_by_action(self.scores, self._views[context], best)
         return best
 
-    @property
-    def _losses(self) -> FloatArray:
-        """Of the round that waits; a view that is not kept, for copies of it would part from it."""
-        losses: FloatArray = self._note[self._losses_in]
-        return losses
+    def _scores_plus(self, context: int, plus: FloatArray | None) -> FloatArray:
+        if plus is None:
+            return self.scores
+        return self._pass.plus(self._views[context], self.oracle.losses_by_code(plus))
 
-    def _action_after(self, base: FiniteObjective, context: int, draw: Draw) -> int:
-        """From what the base has noted, or can note now; -1 where only a pass can tell."""
-        column = self._views[context]
-        if self._waiting is not column:
-            return -1
-        code = base._noted(column, self._losses, draw)
-        if code < 0:
-            FiniteObjective.action(base, context, draw)
-            code = base._noted(column, self._losses, draw)
-        return code
-
-    def _noted(self, column: NDArray[Any], losses: FloatArray, draw: Draw) -> int:
-        """What `action` would return with one more round; -1 where only that can tell.
-
-        From the note, if that is of this context and draw.
-        """
-        noise, number, scale = draw
-        seen, noted, drawn, size = self._seen
-        if seen is not column or noted is not noise or drawn != number or size != scale:
-            return -1
-        return int(kernel.foresee(self._note, losses, noise.largest * abs(scale)))
+    def _after(self, context: int, plus: FloatArray, noise: Noise | None) -> Self:
+        twin = type(self)(self.oracle)
+        twin.scores = self._scores_plus(context, plus)
+        return twin
 
     @property
     def _statistic(self) -> tuple[FloatArray]:
@@ -462,68 +395,6 @@ class FiniteObjective(BlockObjective):
 
     def _plays(self, codes: Codes, place: NDArray[Any]) -> NDArray[Any]:
         return place[codes[:, 0]]
-
-
-class FiniteSetObjective(FiniteObjective):
-    """The total loss of every policy whose actions are sets of elements."""
-
-    paired = False
-    charge = Objective.charge
-    resample_one = Objective.resample_one
-    chances = Objective.chances
-    weigh = Objective.weigh
-    lesson = Objective.lesson
-    unrest = Objective.unrest
-
-    def add(self, context: int, losses: FloatArray) -> None:
-        super().add(context, self.oracle.losses_by_code(losses))
-
-    def tilted(self, context: int, losses: FloatArray) -> Self:
-        return super().tilted(context, self.oracle.losses_by_code(losses))
-
-    def action(self, context: int, draw: Draw) -> Action:
-        return self.oracle.action(super().action(context, draw))
-
-    def settle(self, context: int, losses: FloatArray, draw: Draw) -> Action:
-        by_code = self.oracle.losses_by_code(losses)
-        return self.oracle.action(super().settle(context, by_code, draw))
-
-    def foresee(self, context: int, losses: FloatArray, draw: Draw) -> Action:
-        by_code = self.oracle.losses_by_code(losses)
-        return self.oracle.action(super().foresee(context, by_code, draw))
-
-    def chosen(self, context: int, draw: Draw, count: int) -> NDArray[np.bool_]:
-        codes = self._search(draw, count)[0]
-        assert self.oracle.sets is not None
-        return np.asarray(self.oracle.sets[self._plays(codes, self._place(context))])
-
-    def resample(
-        self,
-        context: int,
-        elements: NDArray[np.intp],
-        draw: Draw,
-        limit: int,
-        successes: int,
-    ) -> tuple[FloatArray, int]:
-        """Leader after leader inside one compiled call for each block of noise."""
-        noise, first, scale = draw
-        blocks = self._blocks(noise)
-        if blocks is None or scale == 0.0:
-            return super().resample(context, elements, draw, limit, successes)
-        assert self.oracle.sets is not None
-        column, member = self._views[context], self.oracle.sets[:, elements]
-        hits = np.zeros(len(elements), np.intp)
-        reached = np.zeros(len(elements), np.intp)
-        used, short = 0, len(elements)
-        while used < limit - 1 and short > 0:
-            row = blocks.locate(first + used)
-            block = blocks.block
-            stop = min(len(block), row + limit - 1 - used)
-            rows, short = kernel.resample_many(
-                self.scores, block, row, stop, scale, column, member, successes, hits, reached, used
-            )
-            used += rows
-        return np.where(hits >= successes, reached / successes, limit / (hits + 1.0)), used
 
 
 class FinitePanel(Panel):

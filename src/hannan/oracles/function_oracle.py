@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hannan.core import (
     Action,
@@ -341,11 +342,15 @@ class FunctionObjective(Objective):
             values[i] = _value(policy, contexts, losses)
         return values
 
-    def settle(self, context: Hashable, losses: FloatArray, draw: Draw) -> Action:
+    def settle(
+        self,
+        context: Hashable,
+        losses: FloatArray,
+        draw: Draw,
+        available: NDArray[np.intp] | None = None,
+    ) -> Action:
         """Solve first and add afterwards: if the user's solver fails, nothing has changed."""
-        after = self.copy()
-        after.add(context, losses)
-        action = after.action(context, draw)
+        action = self.action(context, draw, losses, available)
         self.add(context, losses)
         return action
 

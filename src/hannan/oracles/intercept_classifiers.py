@@ -224,7 +224,6 @@ class ListedObjective(FiniteObjective):
     """The total loss of every classifier."""
 
     oracle: InterceptClassifiers  # type: ignore[assignment]
-    perturbed = Objective.perturbed  # type: ignore[assignment]  # columns are not one array here
 
     stored = State()
 
@@ -232,7 +231,13 @@ class ListedObjective(FiniteObjective):
         digits = np.unravel_index(code[0], (self.oracle.steps + 1,) * self.oracle.n)
         return InterceptPolicy(self.oracle, np.array(digits))
 
-    def law(self, context: Any, draw: Draw) -> None:
+    def law(
+        self,
+        context: Any,
+        draw: Draw,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> None:
         return None
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hannan.core import Action, ContextError, Objective, Policy
 from hannan.core.arrays import as_scalar
-from hannan.core.oracle import WITHOUT_NOISE, Draw, available_in
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.core.state import Array, Count, State
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
 from hannan.kernels import linear as kernel
@@ -65,6 +65,7 @@ class LinearPolicies(FeatureOracle):
     """
 
     exact = False
+    counts_rounds = True
 
     def __init__(
         self, n_actions: int, *, ridge: float = 1.0, intercept: bool = True, features: Any = None
@@ -283,18 +284,6 @@ class LinearObjective(Objective):
         self.rounds += 1
         self._cache = None
 
-    def charge(self, context: FloatArray, action: int, loss: float) -> None:
-        x = self._row(context)
-        kernel.charge(self._U, self._b, x, action, loss)
-        self.rounds += 1
-        self._cache = None
-
-    def observe(self, context: FloatArray) -> None:
-        x = self._row(context)
-        kernel.observe(self._U, x)
-        self.rounds += 1
-        self._cache = None
-
     def extended(self, oracle: Any) -> LinearObjective:
         """A new action cost on every context what the best constant one did."""
         twin = LinearObjective(oracle)
@@ -306,68 +295,66 @@ class LinearObjective(Objective):
         twin._b = np.hstack([self._b, np.repeat(self._b[:, [totals.argmin()]], n - K, axis=1)])
         return twin
 
-    def tilted(self, context: FloatArray, losses: FloatArray) -> TiltedLinear:
-        """The scores on one context with one more round in the moments, not in the design."""
-        return TiltedLinear(self, context, losses)
-
-    def foresee(self, context: FloatArray, losses: FloatArray, draw: Draw) -> Action:
-        """From a copy: a tilt is in the moments, not in the design."""
-        return self.copy().settle(context, losses, draw)
-
-    def among(self, context: FloatArray, plays: NDArray[np.intp]) -> FewerScores:
-        return FewerScores(self, context, available_in(plays))
-
     def leverage(self, context: FloatArray) -> float:
         """x'A⁻¹x: by how much one more loss on a context moves its score, were A to stay."""
         return float(self._solved(context)[2])
 
-    def scores(self, context: FloatArray, draw: Draw) -> FloatArray:
-        """The K predicted losses on a context, under one draw."""
-        noise, number, scale = draw
-        scores, v, _ = self._solved(context)
-        scores = scores.copy()
-        if scale:
-            assert isinstance(noise, LinearNoise)
-            noise.perturb(number, v, self._factor(noise, scale), scores)
+    def scores(
+        self,
+        context: FloatArray,
+        draw: Draw,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> FloatArray:
+        """Return the K predicted losses on a context, under one draw.
+
+        One more round is in the moments, not in the design. The loss predicted for an action that
+        is not available is infinite.
+        """
+        scores, v, h = self._solved(context)
+        scores = _moved(scores, h, plus, available).copy()
+        if draw.scale:
+            assert isinstance(draw.noise, LinearNoise)
+            draw.noise.perturb(draw.number, v, self._factor(draw), scores)
         return scores
 
-    def action(self, context: FloatArray, draw: Draw) -> Action:
-        return int(self.scores(context, draw).argmin())
+    def action(
+        self,
+        context: FloatArray,
+        draw: Draw,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> Action:
+        return int(self.scores(context, draw, plus, available).argmin())
 
-    def law(self, context: FloatArray, draw: Draw) -> FloatArray:
+    def law(
+        self,
+        context: FloatArray,
+        draw: Draw,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> FloatArray:
         """A one-dimensional integral, by 48-point quadrature."""
-        noise, _, scale = draw
         scores, _, h = self._solved(context)
-        sigma = self._factor(noise, scale) * math.sqrt(h) if scale else 0.0
-        q = np.empty(len(scores))
+        scores = _moved(scores, h, plus, available)
+        sigma = self._factor(draw) * math.sqrt(h) if draw.scale else 0.0
+        q = np.zeros(len(scores))
         if sigma == 0.0:
-            q[:] = 0.0
             q[scores.argmin()] = 1.0
         else:
             kernel.normal_law(scores, sigma, -1, 0.0, q)
         return q
 
-    def chance_after(self, context: FloatArray, action: int, loss: float, draw: Draw) -> float:
-        noise, _, scale = draw
-        scores, _, h = self._solved(context)
-        sigma = self._factor(noise, scale) * math.sqrt(h) if scale else 0.0
-        if sigma == 0.0:
-            return super().chance_after(context, action, loss, draw)
-        q = np.empty(len(scores))
-        kernel.normal_law(scores, sigma, action, h * loss, q)
-        return q.item(action)  # type: ignore[no-any-return]
-
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
-        noise, first, scale = draw
         if not len(self._U):
             return [LinearPolicy(self.oracle, np.empty(0)) for _ in range(count)]
         found: list[Policy] = []
-        for number in range(first, first + count):
+        for i in range(count):
             b = self._b
-            if scale:
-                assert isinstance(noise, LinearNoise)
-                g = noise.normal(number, len(b))
-                b = b + self._factor(noise, scale) * (self._U.T @ g)
+            if draw.scale:
+                assert isinstance(draw.noise, LinearNoise)
+                g = draw.noise.normal(draw.number + i, len(b))
+                b = b + self._factor(draw) * (self._U.T @ g)
             weights = np.linalg.solve(self._U, np.linalg.solve(self._U.T, b))
             found.append(LinearPolicy(self.oracle, weights))
         return found
@@ -376,8 +363,9 @@ class LinearObjective(Objective):
         """Unknown: the regressions do not hold the losses of policies."""
         return np.full(count, np.nan)
 
-    def _factor(self, noise: Any, scale: float) -> float:
-        return scale * math.sqrt(2.0 * len(noise.contexts) / (self.rounds or 1))
+    def _factor(self, draw: Draw) -> float:
+        assert draw.noise is not None
+        return draw.scale * math.sqrt(2.0 * len(draw.noise.contexts) / (self.rounds or 1))
 
     def _row(self, context: FloatArray) -> FloatArray:
         if self._features is not None and self._features[0] is context:
@@ -413,41 +401,15 @@ class LinearObjective(Objective):
             )
 
 
-class TiltedLinear(LinearObjective):
-    """Regressions with one more round in the moments, for questions about its context."""
-
-    def __init__(self, base: LinearObjective, context: FloatArray, losses: FloatArray) -> None:
-        scores, v, h = base._solved(context)
-        self.oracle = base.oracle
-        self.rounds = base.rounds
-        self._U = base._U
-        self._base, self._losses = base, losses
-        self._cache = (context, scores + h * losses, v, h)
-
-    def copy(self) -> LinearObjective:
-        made = self._base.copy()
-        assert self._cache is not None
-        made._b += np.outer(made._row(self._cache[0]), self._losses)
-        made._cache = None
-        return made
-
-    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
-        return self.copy().leaders(draw, count)
-
-    def _solved(self, context: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-        assert self._cache is not None
-        assert context is self._cache[0], "tilted regressions answer for their own context"
-        return self._cache[1:]
-
-
-class FewerScores(TiltedLinear):
-    """Regressions for a context on which only some actions are available."""
-
-    def __init__(
-        self, base: LinearObjective, context: FloatArray, available: NDArray[np.intp]
-    ) -> None:
-        super().__init__(base, context, np.zeros(base.n_actions))
-        scores, v, h = self._solved(context)
-        few = np.full(len(scores), np.inf)
-        few[available] = scores[available]
-        self._cache = (context, few, v, h)
+def _moved(
+    scores: FloatArray,
+    h: float,
+    plus: FloatArray | None,
+    available: NDArray[np.intp] | None,
+) -> FloatArray:
+    """Return scores on a context after one more round there, infinite where not available."""
+    if plus is not None:
+        scores = scores + h * plus
+    if available is None:
+        return scores
+    return np.where(available == np.arange(len(scores)), scores, np.inf)

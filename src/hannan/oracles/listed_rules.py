@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hannan.core import ContextError, Menu, Objective, Oracle, Policy
 from hannan.core.arrays import as_floats
-from hannan.core.oracle import WITHOUT_NOISE, Draw
+from hannan.core.oracle import WITHOUT_NOISE, Draw, played
 from hannan.core.state import Array, Object, State
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels import law as kernel
@@ -211,50 +211,64 @@ class RulesObjective(Objective):
         else:
             self.totals += losses[context.choices]
 
-    def tilted(self, context: Judged, losses: FloatArray) -> RulesObjective:
-        made = twin(self)
-        made.totals = self.totals + losses[context.choices]
-        return made
+    def action(
+        self,
+        context: Judged,
+        draw: Draw,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> int:
+        choice = int(context.choices[self._noisy(draw, context, plus).argmin()])
+        return choice if available is None else int(available[choice])
 
-    def action(self, context: Judged, draw: Draw) -> int:
-        return int(context.choices[self._leader(draw)])
-
-    def chosen(self, context: Judged, draw: Draw, count: int) -> NDArray[np.bool_]:
-        noise, first, scale = draw
+    def chosen(
+        self,
+        context: Judged,
+        draw: Draw,
+        count: int,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> NDArray[np.bool_]:
         found = np.zeros((count, len(context)), dtype=np.bool_)
         for i in range(count):
-            found[i, self.action(context, Draw(noise, first + i, scale))] = True
+            found[i, self.action(context, draw.later(i), plus, available)] = True
         return found
 
-    def law(self, context: Judged, draw: Draw) -> FloatArray:
+    def law(
+        self,
+        context: Judged,
+        draw: Draw,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> FloatArray:
         """The law of the leader, summed over the rules that choose alike."""
-        _, _, scale = draw
-        q = np.zeros(len(self.totals))
-        if scale:
-            kernel.argmin_law(self.totals, abs(scale), q)
+        totals = self.totals if plus is None else self.totals + plus[context.choices]
+        q = np.zeros(len(totals))
+        if draw.scale:
+            kernel.argmin_law(totals, abs(draw.scale), q)
         else:
-            q[self.totals.argmin()] = 1.0
-        return np.bincount(context.choices, q, len(context)).astype(np.float64)
+            q[totals.argmin()] = 1.0
+        return played(np.bincount(context.choices, q, len(context)).astype(np.float64), available)
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
-        noise, first, scale = draw
-        draws = range(first, first + count)
-        return [RulePolicy(self.oracle, self._leader(Draw(noise, each, scale))) for each in draws]
+        draws = map(draw.later, range(count))
+        return [RulePolicy(self.oracle, int(self._noisy(each).argmin())) for each in draws]
 
     def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
-        noise, first, scale = draw
-        draws = range(first, first + count)
-        return np.array([self._noisy(Draw(noise, each, scale)).min() for each in draws])
+        return np.array([self._noisy(draw.later(i)).min() for i in range(count)])
 
-    def _leader(self, draw: Draw) -> int:
-        return int(self._noisy(draw).argmin())
-
-    def _noisy(self, draw: Draw) -> FloatArray:
+    def _noisy(
+        self, draw: Draw, context: Judged | None = None, plus: FloatArray | None = None
+    ) -> FloatArray:
+        """Return the totals under a draw, with one more round if there is one."""
         noise, number, scale = draw
+        totals = self.totals
+        if plus is not None and context is not None:
+            totals = totals + plus[context.choices]
         if not scale:
-            return self.totals
+            return totals
         assert isinstance(noise, RulesNoise)
-        return np.asarray(self.totals + scale * noise.numbers(number))
+        return np.asarray(totals + scale * noise.numbers(number))
 
 
 def _named(rule: Any) -> str:

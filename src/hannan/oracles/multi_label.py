@@ -66,6 +66,7 @@ class MultiLabel(Oracle):
         self.n_actions: int = self.n_labels
         self.max_chosen = self.n_labels
         self.exact = base.exact  # type: ignore[misc]
+        self.counts_rounds = base.counts_rounds  # type: ignore[misc]
         self.open_world = base.open_world  # type: ignore[misc]
 
     @property
@@ -147,15 +148,13 @@ class LabelObjective(Objective):
         for part, pair in zip(self._parts, _pairs(losses), strict=True):
             part.add(context, pair)
 
-    def observe(self, context: Any) -> None:
-        for part in self._parts:
-            part.observe(context)
-
-    def tilted(self, context: Any, losses: FloatArray) -> LabelObjective:
-        pairs = zip(self._parts, _pairs(losses), strict=True)
-        return LabelObjective(self.oracle, [part.tilted(context, pair) for part, pair in pairs])
-
-    def settle(self, context: Any, losses: FloatArray, draw: Draw) -> Labels:
+    def settle(
+        self,
+        context: Any,
+        losses: FloatArray,
+        draw: Draw,
+        available: NDArray[np.intp] | None = None,
+    ) -> Labels:
         """Lead first and add afterwards: if the base fails, nothing has changed."""
         after = self.copy()
         after.add(context, losses)
@@ -163,13 +162,19 @@ class LabelObjective(Objective):
         self._parts = after._parts
         return labels
 
-    def foresee(self, context: Any, losses: FloatArray, draw: Draw) -> Labels:
-        """From a copy: the base may tilt in a way of its own."""
-        return self.copy().settle(context, losses, draw)
-
-    def action(self, context: Any, draw: Draw) -> Labels:
+    def action(
+        self,
+        context: Any,
+        draw: Draw,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> Labels:
         parts = self._perturbed(draw)
-        return np.flatnonzero([int(part.action(context, WITHOUT_NOISE)) for part in parts])
+        more = [None] * len(parts) if plus is None else _pairs(plus)
+        asked = zip(parts, more, strict=True)
+        return np.flatnonzero(
+            [int(part.action(context, WITHOUT_NOISE, pair)) for part, pair in asked]  # type: ignore[arg-type]
+        )
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         noise, first, scale = draw
@@ -243,30 +248,49 @@ class LabelTable(Objective):
     def add(self, context: int, losses: FloatArray) -> None:
         self.totals[context] += losses
 
-    def action(self, context: int, draw: Draw) -> Labels:
-        noise, number, scale = draw
-        row = self.totals[context]
-        if isinstance(noise, LabelTableNoise) and scale != 0.0:
-            row = row + scale * noise.row(number, context)
-        return np.flatnonzero(row < 0.0)
+    def action(
+        self,
+        context: int,
+        draw: Draw,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> Labels:
+        return np.flatnonzero(self.chosen(context, draw, 1, plus)[0])
 
-    def chosen(self, context: int, draw: Draw, count: int) -> NDArray[np.bool_]:
+    def chosen(
+        self,
+        context: int,
+        draw: Draw,
+        count: int,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> NDArray[np.bool_]:
         noise, first, scale = draw
-        rows = np.tile(self.totals[context], (count, 1))
+        rows = np.tile(self._row(context, plus), (count, 1))
         if isinstance(noise, LabelTableNoise) and scale != 0.0:
             for i in range(count):
                 rows[i] += scale * noise.row(first + i, context)
         return rows < 0.0
 
-    def law(self, context: int, draw: Draw) -> FloatArray:
+    def law(
+        self,
+        context: int,
+        draw: Draw,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> FloatArray:
         r"""The Laplace law: :math:`P(\phi_j + s\zeta_j < 0)`."""
         noise, _, scale = draw
-        row = self.totals[context]
+        row = self._row(context, plus)
         noisy = isinstance(noise, LabelTableNoise) and noise.places[context] >= 0
         if not noisy or scale == 0.0:
             return np.asarray(row < 0.0, dtype=np.float64)
         tail = 0.5 * np.exp(-np.abs(row) / scale)
         return np.asarray(np.where(row < 0.0, 1.0 - tail, tail))
+
+    def _row(self, context: int, plus: FloatArray | None) -> FloatArray:
+        row: FloatArray = self.totals[context]
+        return row if plus is None else row + plus
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         noise, first, scale = draw

@@ -320,7 +320,7 @@ class PathNoise(LaplaceNoise):
 
 
 class PathObjective(Objective):
-    """The total loss of every edge that can be chosen, infinite for those that are closed."""
+    """The total loss of every edge that can be chosen."""
 
     oracle: Paths
 
@@ -333,75 +333,7 @@ class PathObjective(Objective):
         self._arcs = self._graph[:4]
         self._walk = self._graph[:3]
         self.totals = np.zeros(len(oracle._ids))
-        self._tilted: PathObjective | None = None
-        self._few: PathObjective | None = None
-        self._closed = False
         self.scored = oracle.max_chosen > 1  # single edges have substitutes
-
-    def among(self, context: None, plays: NDArray[np.intp]) -> PathObjective:
-        """The totals with the other edges closed, in a buffer that is reused."""
-        if self._few is None:
-            self._few = PathObjective(self.oracle)
-            self._few._closed = True
-        kernel.close(self.totals, plays, self._ids, self._few.totals)
-        return self._few
-
-    def pick(
-        self,
-        context: None,
-        plays: NDArray[np.intp],
-        losses: FloatArray | None,
-        draw: Draw,
-    ) -> Action:
-        """One compiled call."""
-        _, _, scale = draw
-        if losses is not None:
-            return self.settle_among(context, plays, losses, draw, False)
-        oracle = self.oracle
-        block, row = _rows(draw)
-        path = kernel.pick(
-            self.totals, plays, block, row, scale, *self._graph,
-            oracle.max_chosen,
-        )  # fmt: skip
-        return _as_action(oracle, path) if path.size else self._none_open(plays, path)
-
-    def settle_among(
-        self,
-        context: None,
-        plays: NDArray[np.intp],
-        losses: FloatArray,
-        draw: Draw,
-        keep: bool = True,
-    ) -> Action:
-        """One compiled call; the losses are not added unless they are to be kept."""
-        _, _, scale = draw
-        oracle = self.oracle
-        block, row = _rows(draw)
-        path = kernel.settle_among(
-            self.totals, losses, plays, block, row, scale, *self._graph,
-            oracle.max_chosen, keep,
-        )  # fmt: skip
-        return _as_action(oracle, path) if path.size else self._none_open(plays, path)
-
-    def _none_open(self, plays: NDArray[np.intp], path: NDArray[np.int64]) -> Action:
-        return self.among(None, plays)._open(path)
-
-    def _open(self, path: NDArray[np.int64]) -> Action:
-        """The action, if a path is open."""
-        oracle = self.oracle
-        if path.size == 0:
-            shut = [str(oracle.edges[e]) for e in self._ids[np.isinf(self.totals)]]
-            which = "edge that is" if len(shut) == 1 else "edges that are"
-            remedy = (
-                ""
-                if oracle.detours or oracle.usable is None
-                else (" Paths.towards(…, detours=1) also takes links that lead no closer.")
-            )
-            raise InfeasibleError(
-                f"No path leads from {oracle.source!r} to {oracle.target!r} without the "
-                f"{len(shut)} {which} not available, such as {', '.join(shut[:8])}.{remedy}"
-            )
-        return _as_action(oracle, path)
 
     def copy(self) -> PathObjective:
         twin = PathObjective(self.oracle)
@@ -409,27 +341,60 @@ class PathObjective(Objective):
         return twin
 
     def add(self, context: None, losses: FloatArray) -> None:
-        kernel.add(self.totals, losses, self._ids, self.totals)
+        self.totals += losses[self._ids]
 
-    def tilted(self, context: None, losses: FloatArray) -> PathObjective:
-        """The totals with one more round, in a buffer that is reused."""
-        if self._tilted is None:
-            self._tilted = PathObjective(self.oracle)
-        kernel.add(self.totals, losses, self._ids, self._tilted.totals)
-        return self._tilted
+    def action(
+        self,
+        context: None,
+        draw: Draw,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> Action:
+        if available is not None and not self._closing(available):
+            return super().action(context, draw, plus, available)
+        block, row = _rows(draw)
+        totals, most = self._costs(plus, available), self.oracle.max_chosen
+        path = kernel.act(totals, block, row, draw.scale, *self._graph, most)
+        if path.size == 0:
+            raise self._no_path(totals)
+        return _as_action(self.oracle, path)
 
-    def action(self, context: None, draw: Draw) -> Action:
-        _, _, scale = draw
+    def settle(
+        self,
+        context: None,
+        losses: FloatArray,
+        draw: Draw,
+        available: NDArray[np.intp] | None = None,
+    ) -> Action:
+        if available is not None:
+            return super().settle(context, losses, draw, available)
         block, row = _rows(draw)
         most = self.oracle.max_chosen
-        return self._open(kernel.act(self.totals, block, row, scale, *self._graph, most))
-
-    def settle(self, context: None, losses: FloatArray, draw: Draw) -> Action:
-        _, _, scale = draw
-        block, row = _rows(draw)
-        most = self.oracle.max_chosen
-        found = kernel.settle(self.totals, losses, block, row, scale, *self._graph, most)
+        found = kernel.settle(self.totals, losses, block, row, draw.scale, *self._graph, most)
         return _as_action(self.oracle, found)
+
+    def _closing(self, available: NDArray[np.intp]) -> bool:
+        """Return whether edges are closed, rather than replaced by substitutes."""
+        return self.scored or bool((available < 0).any())
+
+    def _costs(self, plus: FloatArray | None, available: NDArray[np.intp] | None) -> FloatArray:
+        """Return the totals with one more round, infinite for closed edges."""
+        totals = self.totals if plus is None else self.totals + plus[self._ids]
+        return totals if available is None else np.where(available[self._ids] >= 0, totals, np.inf)
+
+    def _no_path(self, totals: FloatArray) -> InfeasibleError:
+        oracle = self.oracle
+        shut = [str(oracle.edges[e]) for e in self._ids[np.isinf(totals)]]
+        which = "edge that is" if len(shut) == 1 else "edges that are"
+        remedy = (
+            ""
+            if oracle.detours or oracle.usable is None
+            else (" Paths.towards(…, detours=1) also takes links that lead no closer.")
+        )
+        return InfeasibleError(
+            f"No path leads from {oracle.source!r} to {oracle.target!r} without the "
+            f"{len(shut)} {which} not available, such as {', '.join(shut[:8])}.{remedy}"
+        )
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         """One pass over the edges for sixteen draws."""
@@ -464,41 +429,54 @@ class PathObjective(Objective):
             done += len(part)
         return values
 
-    def chosen(self, context: None, draw: Draw, count: int) -> NDArray[np.bool_]:
-        noise, first, scale = draw
+    def chosen(
+        self,
+        context: None,
+        draw: Draw,
+        count: int,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> NDArray[np.bool_]:
+        if available is not None:
+            if not self._closing(available):
+                return super().chosen(context, draw, count, plus, available)
+            self.action(context, draw, plus, available)  # whether a path is open
         inclusion = np.zeros((count, self.oracle.n_actions), dtype=bool)
-        if self._closed:  # whether there is a path does not depend on noise
-            self.action(context, draw)
+        noise, first, scale = draw
         if scale == 0.0:
-            inclusion[:, self.action(None, WITHOUT_NOISE)] = True
+            inclusion[:, self.action(context, draw, plus, available)] = True
             return inclusion
+        totals = self._costs(plus, available)
         done, most = 0, self.oracle.max_chosen
         for block, start, stop in _blocks(noise).spans(first, count):
             part = inclusion[done : done + stop - start]
-            kernel.chosen(self.totals, block, start, scale, *self._graph, most, part)
+            kernel.chosen(totals, block, start, scale, *self._graph, most, part)
             done += len(part)
         return inclusion
 
-    def resample(
+    def weights(
         self,
         context: None,
         elements: NDArray[np.intp],
         draw: Draw,
         limit: int,
         successes: int,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
     ) -> tuple[FloatArray, int]:
         """One compiled call for each block of noise."""
-        noise, first, scale = draw
-        if scale == 0.0:
-            return super().resample(context, elements, draw, limit, successes)
+        substitutes = available is not None and not self._closing(available)
+        if draw.scale == 0.0 or substitutes:
+            return super().weights(context, elements, draw, limit, successes, plus, available)
+        totals = self._costs(plus, available)
         place, most = self.oracle._place, self.oracle.max_chosen
         hits, reached = np.zeros((2, len(elements)), np.intp)
         used, short = 0, len(elements)
         while used < limit - 1 and short > 0:
-            block, row = _rows(Draw(noise, first + used, scale))
+            block, row = _rows(draw.later(used))
             stop = min(len(block), row + limit - 1 - used)
             rows, short = kernel.resample(
-                self.totals, block, row, stop, scale, *self._arcs, most,
+                totals, block, row, stop, draw.scale, *self._arcs, most,
                 place, elements, successes, hits, reached, used,
             )  # fmt: skip
             used += rows

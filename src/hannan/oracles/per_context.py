@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
-from collections.abc import Callable, Hashable, Mapping, MutableMapping, Sequence
+from collections.abc import Hashable, Mapping, MutableMapping, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -313,85 +312,63 @@ class PerContextObjective(Objective):
     def add(self, context: Hashable, losses: FloatArray) -> None:
         self._own(context).add(self._alone, losses)
 
-    def observe(self, context: Hashable) -> None:
-        self._own(context).observe(self._alone)
-
-    def action(self, context: Hashable, draw: Draw) -> Action:
-        part = self._part(context)
-        return self.oracle._action(part.action(self._alone, _address(draw, context)))
-
-    def settle(self, context: Hashable, losses: FloatArray, draw: Draw) -> Action:
-        part = self._own(context)
-        return self.oracle._action(part.settle(self._alone, losses, _address(draw, context)))
-
-    def foresee(self, context: Hashable, losses: FloatArray, draw: Draw) -> Action:
-        part = self._part(context)
-        return self.oracle._action(part.foresee(self._alone, losses, _address(draw, context)))
-
-    def tilted(self, context: Hashable, losses: FloatArray) -> PerContextObjective:
-        """One context's total with one more round; the others are shared."""
-        part = self._part(context).tilted(self._alone, losses)
-        return PerContextObjective(self.oracle, ChainMap({context: part}, self._parts))
-
-    def among(self, context: Hashable, plays: NDArray[np.intp]) -> PerContextObjective:
-        """One context's total among these; the others are shared."""
-        part = self._part(context).among(self._alone, plays)
-        return PerContextObjective(self.oracle, ChainMap({context: part}, self._parts))
-
-    def pick(
+    def action(
         self,
         context: Hashable,
-        plays: NDArray[np.intp],
-        losses: FloatArray | None,
         draw: Draw,
-    ) -> Action:
-        part, address = self._part(context), _address(draw, context)
-        return self.oracle._action(part.pick(self._alone, plays, losses, address))
-
-    def settle_among(
-        self,
-        context: Hashable,
-        plays: NDArray[np.intp],
-        losses: FloatArray,
-        draw: Draw,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
     ) -> Action:
         address = _address(draw, context)
-        part = self._own(context)
-        return self.oracle._action(part.settle_among(self._alone, plays, losses, address))
+        action = self._part(context).action(self._alone, address, plus, available)
+        return self.oracle._action(action)
 
-    def chosen(self, context: Hashable, draw: Draw, count: int) -> NDArray[np.bool_]:
-        return self._part(context).chosen(self._alone, _address(draw, context), count)
-
-    def resample_one(
+    def settle(
         self,
         context: Hashable,
-        element: int,
+        losses: FloatArray,
         draw: Draw,
-        limit: int,
-        successes: int,
-    ) -> tuple[float, int]:
-        return self._part(context).resample_one(
-            self._alone, element, _address(draw, context), limit, successes
-        )
+        available: NDArray[np.intp] | None = None,
+    ) -> Action:
+        address = _address(draw, context)
+        action = self._own(context).settle(self._alone, losses, address, available)
+        return self.oracle._action(action)
 
-    def resample(
+    def chosen(
+        self,
+        context: Hashable,
+        draw: Draw,
+        count: int,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> NDArray[np.bool_]:
+        address = _address(draw, context)
+        return self._part(context).chosen(self._alone, address, count, plus, available)
+
+    def weights(
         self,
         context: Hashable,
         elements: NDArray[np.intp],
         draw: Draw,
         limit: int,
         successes: int,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
     ) -> tuple[FloatArray, int]:
-        return self._part(context).resample(
-            self._alone, elements, _address(draw, context), limit, successes
-        )
+        part, address = self._part(context), _address(draw, context)
+        return part.weights(self._alone, elements, address, limit, successes, plus, available)
 
-    def law(self, context: Hashable, draw: Draw) -> FloatArray | None:
-        noise, _, scale = draw
-        fake, _, scale = _address(Draw(noise, 0, scale), context)
-        if fake is None or scale == 0.0:  # alike: a learner that was loaded makes noise later
-            return None
-        return self._part(context).law(self._alone, Draw(fake, 0, scale))
+    def law(
+        self,
+        context: Hashable,
+        draw: Draw,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> FloatArray | None:
+        address = _address(draw, context)
+        if address.noise is None or address.scale == 0.0:
+            return None  # alike: a learner that was loaded makes noise later
+        return self._part(context).law(self._alone, address, plus, available)
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         noise, _, _ = draw
@@ -414,7 +391,7 @@ class PerContextObjective(Objective):
 
     def _part(self, context: Hashable) -> Objective:
         try:
-            return self._parts[context]  # `get` of a ChainMap takes four times as long
+            return self._parts[context]
         except KeyError:
             return self._blank(context)
 
@@ -461,28 +438,19 @@ class SharedObjective(PerContextObjective):
         for each in self._everywhere:
             self._own(each).add(self._alone, losses)
 
-    def observe(self, context: Hashable) -> None:
-        for each in self._everywhere:
-            self._own(each).observe(self._alone)
-
-    def settle(self, context: Hashable, losses: FloatArray, draw: Draw) -> Action:
+    def settle(
+        self,
+        context: Hashable,
+        losses: FloatArray,
+        draw: Draw,
+        available: NDArray[np.intp] | None = None,
+    ) -> Action:
         """The other contexts last: if a solver fails, nothing has changed."""
-        action = super().settle(context, losses, draw)
+        action = super().settle(context, losses, draw, available)
         for each in self._everywhere:
             if each != context:
                 self._own(each).add(self._alone, losses)
         return action
-
-    settle_among = Objective.settle_among  # by `pick` and this class's `add`, to all contexts
-
-    def tilted(self, context: Hashable, losses: FloatArray) -> SharedObjective:
-        """Every context's total with one more round, each when it is asked for."""
-        parts = _Asked(lambda each: self._part(each).tilted(self._alone, losses))
-        return SharedObjective(self.oracle, parts)
-
-    def among(self, context: Hashable, plays: NDArray[np.intp]) -> SharedObjective:
-        part = self._part(context).among(self._alone, plays)
-        return SharedObjective(self.oracle, ChainMap({context: part}, self._parts))
 
     def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
         return super().minima(draw, count) / len(self._everywhere)
@@ -495,17 +463,6 @@ class SharedObjective(PerContextObjective):
 
     def _contexts(self, noise: Noise | None) -> dict[Hashable, None]:
         return dict.fromkeys(self._everywhere)
-
-
-class _Asked(dict[Hashable, Objective]):
-    """Totals that are made when they are asked for."""
-
-    def __init__(self, make: Callable[[Hashable], Objective]) -> None:
-        self._make = make
-
-    def __missing__(self, context: Hashable) -> Objective:
-        part = self[context] = self._make(context)
-        return part
 
 
 def _address(draw: Draw, context: Hashable) -> Draw:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hannan.core import Action, InputTypeError, Objective, Oracle, ParameterError, Policy
 from hannan.core.oracle import WITHOUT_NOISE, Draw
@@ -51,6 +52,7 @@ class PredictThenOptimise(FeatureOracle):
     """
 
     exact = False
+    counts_rounds = True
 
     def __init__(self, model: LinearPolicies, base: Oracle) -> None:
         if not isinstance(model, LinearPolicies) or not isinstance(base, Oracle):
@@ -140,19 +142,16 @@ class PredictedObjective(Objective):
     def add(self, context: FloatArray, losses: FloatArray) -> None:
         self.model.add(context, losses)
 
-    def observe(self, context: FloatArray) -> None:
-        self.model.observe(context)
-
-    def tilted(self, context: FloatArray, losses: FloatArray) -> PredictedObjective:
-        """One more round in the moments, not in the design."""
-        return PredictedObjective(self.oracle, self.model.tilted(context, losses))
-
-    def foresee(self, context: FloatArray, losses: FloatArray, draw: Draw) -> Action:
-        """From a copy: a tilt is in the moments, not in the design."""
-        return self.copy().settle(context, losses, draw)
-
-    def action(self, context: FloatArray, draw: Draw) -> Action:
-        return self.oracle.best(self.model.scores(context, draw))
+    def action(
+        self,
+        context: FloatArray,
+        draw: Draw,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> Action:
+        if available is not None:
+            return super().action(context, draw, plus, available)
+        return self.oracle.best(self.model.scores(context, draw, plus))
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         found = self.model.leaders(draw, count)

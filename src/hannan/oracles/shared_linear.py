@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import Action, ContextError, Menu, Objective, Oracle, Policy
+from hannan.core import ContextError, Menu, Objective, Oracle, Policy
 from hannan.core.crossing import Crossing
 from hannan.core.menu import LARGEST
-from hannan.core.oracle import WITHOUT_NOISE, Draw
+from hannan.core.oracle import WITHOUT_NOISE, Draw, played
 from hannan.core.state import Array, Count, State, TupleOf
 from hannan.core.validation import FloatArray, check_positive
 from hannan.kernels import described as kernel
@@ -67,6 +67,7 @@ class SharedLinear(Oracle):
     """
 
     exact = False
+    counts_rounds = True
     open_world = True
     described = True
     n_actions = None
@@ -163,10 +164,10 @@ class SharedPolicy(Policy):
     @property
     def weights(self) -> FloatArray:
         """w, without noise."""
-        return self._total.weights.copy()
+        return self._total.coefficients.copy()
 
     def __repr__(self) -> str:
-        return f"<shared linear policy on {len(self._total.weights)} features>"
+        return f"<shared linear policy on {len(self._total.coefficients)} features>"
 
 
 class SharedNoise:
@@ -223,7 +224,7 @@ class SharedObjective(Objective):
         return twin(self, "_U", "_b")
 
     @property
-    def weights(self) -> FloatArray:
+    def coefficients(self) -> FloatArray:
         """w of the fit."""
         if self._weights is None:
             self._weights = np.empty(len(self._b))
@@ -240,35 +241,45 @@ class SharedObjective(Objective):
         self.rounds += 1
         self._cache = self._weights = None
 
-    def observe(self, context: Menu) -> None:
-        self.add(context, np.zeros(len(context)))
-
-    def tilted(self, context: Menu, losses: FloatArray) -> TiltedShared:
-        """The scores on one menu with one more round in the moments, not in the design."""
-        return TiltedShared(self, context, losses)
-
-    def foresee(self, context: Menu, losses: FloatArray, draw: Draw) -> Action:
-        """From a copy: a tilt is in the moments, not in the design."""
-        return self.copy().settle(context, losses, draw)
-
     def scores(self, context: Menu) -> FloatArray:
         """The predicted loss of each action, without noise."""
         found: FloatArray = self._solved(context)[1]
         return found
 
-    def action(self, context: Menu, draw: Draw) -> int:
+    def action(
+        self,
+        context: Menu,
+        draw: Draw,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> int:
         noise, number, scale = draw
-        _, scores, _, spread = self._solved(context)
-        if not scale:
-            return int(scores.argmin())
-        assert isinstance(noise, SharedNoise)
-        numbers = np.empty((1, len(scores)), np.float32)
-        sigma = self._factor(noise, scale) * spread
-        return int(kernel.least(scores, sigma, noise.key, noise.stream, number, numbers))
+        _, scores, gram, spread = self._solved(context)
+        if plus is not None:  # one more round is in the moments, not in the design
+            scores = scores + gram @ plus
+        if scale:
+            assert isinstance(noise, SharedNoise)
+            numbers = np.empty((1, len(scores)), np.float32)
+            sigma = self._factor(noise, scale) * spread
+            choice = int(kernel.least(scores, sigma, noise.key, noise.stream, number, numbers))
+        else:
+            choice = int(scores.argmin())
+        return choice if available is None else int(available[choice])
 
-    def chosen(self, context: Menu, draw: Draw, count: int) -> NDArray[np.bool_]:
+    def chosen(
+        self,
+        context: Menu,
+        draw: Draw,
+        count: int,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> NDArray[np.bool_]:
+        if available is not None:
+            return super().chosen(context, draw, count, plus, available)
         noise, first, scale = draw
-        _, scores, _, spread = self._solved(context)
+        _, scores, gram, spread = self._solved(context)
+        if plus is not None:
+            scores = scores + gram @ plus
         found = np.zeros((count, len(scores)), dtype=np.bool_)
         if scale:
             assert isinstance(noise, SharedNoise)
@@ -278,17 +289,25 @@ class SharedObjective(Objective):
             found[:, scores.argmin()] = True
         return found
 
-    def law(self, context: Menu, draw: Draw) -> FloatArray:
+    def law(
+        self,
+        context: Menu,
+        draw: Draw,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> FloatArray:
         """A one-dimensional integral, by 48-point quadrature."""
         noise, _, scale = draw
-        _, scores, _, spread = self._solved(context)
+        _, scores, gram, spread = self._solved(context)
+        if plus is not None:
+            scores = scores + gram @ plus
         q = np.zeros(len(scores))
         sigma = abs(self._factor(noise, scale)) * spread if scale else 0.0
         if sigma == 0.0:
             q[scores.argmin()] = 1.0
         else:
             linear.normal_law(scores, sigma, -1, 0.0, q)
-        return q
+        return played(q, available)
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         noise, first, scale = draw
@@ -317,34 +336,9 @@ class SharedObjective(Objective):
             if self._sizes is None:  # until something is learned, features may be any number
                 gram[:] = rows @ rows.T / self.oracle.ridge
             else:
-                kernel.look(self._U, self.weights, rows, scores, gram)
+                kernel.look(self._U, self.coefficients, rows, scores, gram)
             spread = math.sqrt(gram.trace() / n)
             self._cache = context, rows, scores, gram, spread
-        found: tuple[FloatArray, FloatArray, FloatArray, float] = self._cache[1:]
-        return found
-
-
-class TiltedShared(SharedObjective):
-    """The regression with one more round in the moments, for questions about its menu."""
-
-    def __init__(self, base: SharedObjective, context: Menu, losses: FloatArray) -> None:
-        rows, scores, gram, spread = base._solved(context)
-        self.oracle = base.oracle
-        self.rounds = base.rounds
-        self._base, self._losses = base, losses
-        self._cache = context, rows, scores + gram @ losses, gram, spread
-
-    def copy(self) -> SharedObjective:
-        made = self._base.copy()
-        made._b += self._losses @ self._cache[1]
-        made._cache = made._weights = None
-        return made
-
-    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
-        return self.copy().leaders(draw, count)
-
-    def _solved(self, context: Menu) -> tuple[FloatArray, FloatArray, FloatArray, float]:
-        assert context is self._cache[0], "a tilted regression answers for its own menu"
         found: tuple[FloatArray, FloatArray, FloatArray, float] = self._cache[1:]
         return found
 

@@ -70,6 +70,7 @@ class SklearnPolicies(FeatureOracle):
     """
 
     exact = False
+    counts_rounds = True
     complexity_pairs = 8
     """Pairs of fits that are enough to estimate G."""
 
@@ -236,11 +237,6 @@ class SklearnObjective(Objective):
         self._totals[place] += losses
         self._counts[place] += 1.0
 
-    def observe(self, context: FloatArray) -> None:
-        """A round without loss lowers the mean losses of its context."""
-        place = self._place(context)  # may reallocate the counts, so it comes first
-        self._counts[place] += 1.0
-
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         noise, first, scale = draw
         return [
@@ -251,14 +247,28 @@ class SklearnObjective(Objective):
         noise, first, scale = draw
         return np.array([self._solve(Draw(noise, first + i, scale))[1] for i in range(count)])
 
-    def settle(self, context: FloatArray, losses: FloatArray, draw: Draw) -> Action:
+    def action(
+        self,
+        context: FloatArray,
+        draw: Draw,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> Action:
+        if plus is not None or available is None:
+            return super().action(context, draw, plus, available)
+        return self._solve(draw)[0].among(context, available_in(available))
+
+    def settle(
+        self,
+        context: FloatArray,
+        losses: FloatArray,
+        draw: Draw,
+        available: NDArray[np.intp] | None = None,
+    ) -> Action:
         """Fit first and add afterwards: if the estimator fails, nothing has changed."""
-        action = self.tilted(context, losses).action(context, draw)
+        action = self.action(context, draw, losses, available)
         self.add(context, losses)
         return action
-
-    def among(self, context: FloatArray, plays: NDArray[np.intp]) -> FewerActions:
-        return FewerActions(self, available_in(plays))
 
     def _solve(self, draw: Draw) -> tuple[SklearnPolicy, float]:
         """The leader under one draw, and its value."""
@@ -324,32 +334,6 @@ class SklearnObjective(Objective):
             self._totals = np.concatenate([self._totals, np.zeros_like(self._totals)])
             self._counts = np.concatenate([self._counts, np.zeros_like(self._counts)])
         return place
-
-
-class FewerActions(Objective):
-    """A total whose leaders choose the best of the available actions."""
-
-    draws_in_batches = False
-
-    def __init__(self, total: SklearnObjective, available: NDArray[np.intp]) -> None:
-        self.oracle = total.oracle
-        self.total = total
-        self.available = available
-
-    def copy(self) -> FewerActions:
-        return FewerActions(self.total.copy(), self.available)
-
-    def add(self, context: FloatArray, losses: FloatArray) -> None:
-        self.total.add(context, losses)
-
-    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
-        return self.total.leaders(draw, count)
-
-    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
-        return self.total.minima(draw, count)
-
-    def action(self, context: FloatArray, draw: Draw) -> int:
-        return self.total._solve(draw)[0].among(context, self.available)
 
 
 def action_scores(

@@ -123,6 +123,7 @@ class SubmodularObjective(Objective):
         context: None,
         losses: FloatArray | LossFunction,
         draw: Draw,
+        available: NDArray[np.intp] | None = None,
     ) -> Action:
         """Solve first and add afterwards: if a user's function fails, nothing has changed."""
         after = self.copy()
@@ -131,7 +132,15 @@ class SubmodularObjective(Objective):
         self.total, self._network = after.total, after._network
         return action
 
-    def action(self, context: None, draw: Draw) -> Action:
+    def action(
+        self,
+        context: None,
+        draw: Draw,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> Action:
+        if plus is not None or available is not None:
+            return super().action(context, draw, plus, available)
         return np.flatnonzero(self._best(self._fakes(draw)))
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
@@ -147,7 +156,16 @@ class SubmodularObjective(Objective):
             values[i] = self.total.value(inside) + fakes[inside].sum()
         return values
 
-    def chosen(self, context: None, draw: Draw, count: int) -> Mask:
+    def chosen(
+        self,
+        context: None,
+        draw: Draw,
+        count: int,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> Mask:
+        if plus is not None or available is not None:
+            return super().chosen(context, draw, count, plus, available)
         noise, first, scale = draw
         if scale == 0.0:
             return np.repeat(self._best(self._fakes(WITHOUT_NOISE))[None, :], count, axis=0)

@@ -130,71 +130,72 @@ class SubsetObjective(SetObjective):
 
     stored = State()
 
-    def action(self, context: None, draw: Draw) -> Action:
-        noise, number, scale = draw
-        oracle = self.oracle
-        z = oracle._no_noise if scale == 0.0 else noise.row(number)  # type: ignore[union-attr]
-        chosen = kernel.select(self.totals, z, scale, oracle.m, oracle._below)
-        return self._open(chosen) if self._closed else oracle.action(chosen)
-
-    def settle_among(
+    def action(
         self,
         context: None,
-        plays: Elements,
-        losses: FloatArray,
         draw: Draw,
-        keep: bool = True,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
     ) -> Action:
-        """One compiled call."""
+        if available is not None and not self._closing(available):
+            return super().action(context, draw, plus, available)
         noise, number, scale = draw
-        oracle, totals = self.oracle, self.totals
+        oracle, totals = self.oracle, self._costs(plus, available)
         z = oracle._no_noise if scale == 0.0 else noise.row(number)  # type: ignore[union-attr]
-        m, least = oracle.m, oracle.m if oracle.exactly else 0
-        found = kernel.pick(totals, losses, plays, z, scale, m, oracle._below, least, keep)
-        if found.size < least:
-            return self.among(None, plays)._open(found)
-        return int(found[0]) if oracle._single else found
+        chosen = kernel.select(totals, z, scale, oracle.m, oracle._below)
+        if available is not None and oracle.antichain and len(chosen) < oracle.rank:
+            raise oracle.infeasible(totals)
+        return oracle.action(chosen)
 
-    def chosen(self, context: None, draw: Draw, count: int) -> NDArray[np.bool_]:
+    def chosen(
+        self,
+        context: None,
+        draw: Draw,
+        count: int,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> NDArray[np.bool_]:
         """The best items under many draws, one compiled call for each block of noise."""
         noise, first, scale = draw
-        if scale == 0.0:
-            return super().chosen(context, draw, count)
-        if self._closed:
-            self.action(context, draw)
+        if scale == 0.0 or (available is not None and not self._closing(available)):
+            return super().chosen(context, draw, count, plus, available)
+        if available is not None:
+            self.action(context, draw, plus, available)
         assert isinstance(noise, SetNoise)
-        oracle = self.oracle
+        oracle, totals = self.oracle, self._costs(plus, available)
         inclusion = np.empty((count, oracle.n), dtype=bool)
         done = 0
         while done < count:
             rows = noise.rows(first + done, count - done)
             part = inclusion[done : done + len(rows)]
-            kernel.select_rows(self.totals, rows, scale, oracle.m, oracle._below, part)
+            kernel.select_rows(totals, rows, scale, oracle.m, oracle._below, part)
             done += len(rows)
         return inclusion
 
-    def resample(
+    def weights(
         self,
         context: None,
         elements: Elements,
         draw: Draw,
         limit: int,
         successes: int,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
     ) -> tuple[FloatArray, int]:
         """The mean weight (1 - (1-q)^L)/q from computed q; for large sets, by drawing."""
-        _, _, scale = draw
         oracle = self.oracle
-        if scale != 0.0 and oracle.m <= _MOST_COMPUTED:
-            q = np.empty(len(elements))
-            m = min(oracle.m, self._left)  # the kernel needs m finite totals
-            if len(elements):
-                kernel_law.inclusion(
-                    self.totals, oracle._no_noise, scale, m, oracle._below, elements, q
-                )
-            weights = np.empty(len(elements))
-            kernel_law.mean_weights(q, limit, weights)
-            return weights, 0
-        return super().resample(context, elements, draw, limit, successes)
+        substitutes = available is not None and not self._closing(available)
+        if draw.scale == 0.0 or oracle.m > _MOST_COMPUTED or substitutes:
+            return super().weights(context, elements, draw, limit, successes, plus, available)
+        totals, q = self._costs(plus, available), np.empty(len(elements))
+        m = oracle.m if available is None else min(oracle.m, np.isfinite(totals).sum())
+        if len(elements):
+            kernel_law.inclusion(
+                totals, oracle._no_noise, draw.scale, m, oracle._below, elements, q
+            )
+        weights = np.empty(len(elements))
+        kernel_law.mean_weights(q, limit, weights)
+        return weights, 0
 
 
 def log_subsets(n: int, m: int, exactly: bool = True) -> float:

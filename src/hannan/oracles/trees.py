@@ -180,7 +180,15 @@ class GreedyObjective(Objective):
     def add(self, context: FloatArray, losses: FloatArray) -> None:
         self._rows.add(context, losses)
 
-    def action(self, context: FloatArray, draw: Draw) -> Action:
+    def action(
+        self,
+        context: FloatArray,
+        draw: Draw,
+        plus: FloatArray | None = None,
+        available: NDArray[np.intp] | None = None,
+    ) -> Action:
+        if plus is not None or available is not None:
+            return super().action(context, draw, plus, available)
         found = self._grow(draw)[0]
         if len(self._rows):
             check_length(context, len(self._rows.contexts[0]))

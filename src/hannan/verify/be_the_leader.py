@@ -58,7 +58,7 @@ def foreseeing(
     for x, loss, guess in rounds:
         surprise = loss
         if guess is not None:
-            lost += float(guess[total.tilted(x, guess).action(x, Draw(noise, 0, scale))])
+            lost += float(guess[total.action(x, Draw(noise, 0, scale), guess)])
             surprise = loss - guess
         lost += float(surprise[total.settle(x, loss, Draw(noise, 0, scale))])
         losses += loss[table[:, x]]

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from hannan.bounds import semi_bandit
-from hannan.core import Action, Draw, Objective, Oracle
+from hannan.core import Action, Draw, Oracle
 from hannan.core.validation import FloatArray
 from hannan.learners import ContextSemiBanditFTPL, Resampling
+from hannan.learners.perturbed_leader import Past
 from hannan.oracles import AllPolicies, FinitePolicies
 from hannan.perturbation import seed_key
 from hannan.verify.claim import Check, Effort, claim
@@ -27,23 +28,20 @@ class Separate(Resampling):
 
     def weights(
         self,
-        total: Objective,
+        past: Past,
         context: Any,
         action: Action,
         draw: Draw,
         limit: int,
         needed: Any,
-        stop_key: Any,
     ) -> tuple[Any, int]:
         """Draw for one element after the other."""
         if isinstance(action, int):
-            return super().weights(total, context, action, draw, limit, needed, stop_key)
-        noise, first, scale = draw
+            return super().weights(past, context, action, draw, limit, needed)
         weights, used = np.zeros(len(action)), 0
         for i in range(len(action)) if needed is None else np.flatnonzero(needed):
-            weights[i], more = total.resample_one(
-                context, int(action[i]), Draw(noise, first + used, scale), limit, 1
-            )
+            found, more = past.weights(context, action[i : i + 1], draw.later(used), limit, 1)
+            weights[i] = found.item(0)
             used += more
         return weights, used
 
@@ -188,7 +186,8 @@ def _weights(effort: Effort, L: int, r: int, n: int) -> FloatArray:
         q = float(total.law(0, Draw(noise, 0, 1.0))[0])
         W = np.empty(n)
         for i in range(n):
-            W[i], used = total.resample_one(0, 0, Draw(noise, draw, 1.0), L, r)
+            found, used = total.weights(0, np.array([0]), Draw(noise, draw, 1.0), L, r)
+            W[i] = found.item(0)
             draw += used
         rows.append((q, W.mean(), (W**2).mean(), (W**2).std() / math.sqrt(n)))
     return np.array(rows).T

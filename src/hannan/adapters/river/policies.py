@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hannan.adapters.river._models import (
     Names,
@@ -19,7 +18,7 @@ from hannan.adapters.river._models import (
     takes_weight,
 )
 from hannan.core import ContextError, ParameterError, Policy
-from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise, available_in
+from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
 from hannan.core.validation import FloatArray, check_integer
 from hannan.oracles import LinearPolicies
 from hannan.oracles._features import FeatureOracle
@@ -205,25 +204,6 @@ class RiverObjective(LinearObjective):
         for echo, side in zip(self._echoes, sides, strict=True):
             echo.learn_one(x, coin[side])
 
-    def charge(self, context: FloatArray, action: int, loss: float) -> None:
-        """A lesson of all actions, most of which cost nothing."""
-        losses = np.zeros(self.n_actions)
-        losses[action] = loss
-        self.add(context, losses)
-
-    def observe(self, context: FloatArray) -> None:
-        """A lesson like any other."""
-        self.add(context, np.zeros(self.n_actions))
-
-    def tilted(self, context: FloatArray, losses: FloatArray) -> MovedScores:  # type: ignore[override]
-        """The scores on one context, moved by one more round as regressions would."""
-        return MovedScores(self, context, self._solved(context)[2] * losses)
-
-    def among(self, context: FloatArray, plays: NDArray[np.intp]) -> MovedScores:  # type: ignore[override]
-        shift = np.full(self.n_actions, np.inf)
-        shift[available_in(plays)] = 0.0
-        return MovedScores(self, context, shift)
-
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         """The models as they are now, under each draw."""
         noise, first, scale = draw
@@ -278,27 +258,3 @@ class RiverObjective(LinearObjective):
                 f"{len(context)}."
             )
         return as_dict(context, self.oracle.names)
-
-
-class MovedScores(RiverObjective):
-    """Scores with something added on one context, and nowhere else."""
-
-    def __init__(self, base: RiverObjective, context: FloatArray, shift: FloatArray) -> None:
-        self.oracle = base.oracle
-        self.rounds = base.rounds
-        self._base, self._at, self._shift = base, context, shift
-        scores, v, h = base._solved(context)
-        self._moved = scores + shift, v, h
-
-    def copy(self) -> MovedScores:
-        return MovedScores(self._base.copy(), self._at, self._shift)
-
-    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
-        noise, first, scale = draw
-        frozen = self.copy()
-        return [RiverLeader(frozen, noise, first + i, scale) for i in range(count)]
-
-    def _solved(self, context: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-        if context is self._at or self.oracle.key(context) == self.oracle.key(self._at):
-            return self._moved
-        return self._base._solved(context)
