@@ -16,6 +16,7 @@ class LossFunction(Parametrised, ABC):
     n_actions: int
     """K, the number of elements."""
 
+    _learns = False
     stored = State()
     room_for = ("n",)
 

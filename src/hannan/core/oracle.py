@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from hannan.core.arrays import as_rows, comparable
 from hannan.core.errors import HannanError, InfeasibleError, InputTypeError, ParameterError
-from hannan.core.kept import same
 from hannan.core.params import Parametrised
 from hannan.core.policy import Action, Policy, loss_of
-from hannan.core.state import State
+from hannan.core.state import State, same
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.kernels import weights
@@ -97,7 +96,6 @@ class Objective(Stored, ABC):
     """Whether leaders have a score for each action on a context, so that none has a substitute."""
 
     stored = State()
-    _moving = True
 
     @property
     def n_actions(self) -> int:
@@ -440,9 +438,10 @@ class Oracle(Parametrised, ABC):
     eagerness: float = 1.0
     """Factor on G that suits self-tuning; regret is bounded whatever it is."""
 
+    _learns = False
     stored = State()
     room_for: ClassVar[tuple[str, ...]] = (
-        "n n_actions n_contexts contexts n_labels n_left n_right restarts n_features sequence",
+        "n n_actions n_contexts contexts n_labels n_left n_right restarts sequence",
     )
 
     def __init_subclass__(cls, **options: Any) -> None:

@@ -3,10 +3,9 @@
 import difflib
 import functools
 import inspect
-import math
 from abc import ABCMeta
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -70,16 +69,8 @@ class Parametrised(Stored, metaclass=Asked):
                 f"name, self.argument = argument: {error}."
             ) from error
 
-    _room: ClassVar[frozenset[str]] = frozenset()
-    """Parameters that say how many things there are, all of which the object has room for."""
-
     def _params_to_store(self) -> dict[str, Any]:
         return dict(self.params)
-
-    @classmethod
-    def _footprint(cls, given: dict[str, Any]) -> float:
-        sizes = [given[name] for name in cls._room & given.keys()]
-        return 128.0 * math.prod(min(n, 2**63) for n in sizes if isinstance(n, int) and n > 0)
 
     def clone(self, **changes: Any) -> Self:
         """A new object with the same parameters, some of them changed, and nothing learned.

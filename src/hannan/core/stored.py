@@ -15,18 +15,11 @@ if TYPE_CHECKING:
 
 
 class Stored:
-    """Something that a file can hold: what makes it anew, and what it has learned since.
+    """An object that a file can hold: its parameters, and what it has learned since.
 
-    Loading makes a new object and sets what was learned in it. So what follows from the rest
-    (tables, noise, scratch space) is named in `_derived` and is not kept, since the new object has
-    made it again; all other attributes are kept.
-
-    A file may have been forged, and kernels do not look where they write. So what was learned must
-    be like what a new object has in its place: of the same type, arrays of the same shape and
-    finite, counts not negative, parts made of the same parameters. What play may make different is
-    named in `_growing` (arrays that take another shape) and `_varying` (all else), and
-    `_check_stored` looks at it. What play never changes is in `_fixed`, and must be equal to
-    what a new object has, if that is not None or 0 yet.
+    Loading makes a new object from the parameters and lays over it the attributes that its class
+    lists in `stored`, each checked against its kind: see `hannan.core.state`. All else (tables,
+    noise, caches) the constructor or `_restored` makes again.
     """
 
     __slots__ = ()
@@ -36,12 +29,6 @@ class Stored:
     room_for: ClassVar[tuple[str, ...]] = ()
     """Parameters that say how many things the constructor makes room for: their products, each
     with blanks between the names, are added up. A product "a b unless c" counts where c is None."""
-    _derived: ClassVar[frozenset[str]] = frozenset()
-    _growing: ClassVar[frozenset[str]] = frozenset()
-    _varying: ClassVar[frozenset[str]] = frozenset()
-    _fixed: ClassVar[frozenset[str]] = frozenset()
-    _later: ClassVar[frozenset[str]] = frozenset()
-    """What files of earlier versions do not have: it stays as a new object has it."""
     _is_value: ClassVar[bool] = False
     """Whether it never changes and equals others like it, so that no file says which are the same
     object."""
@@ -49,12 +36,13 @@ class Stored:
     """A package that reads part of the file itself, so that the caller must trust the file."""
     _unstorable: ClassVar[str | None] = None
     """Why no file can hold it, where that is so."""
+    _learns: ClassVar[bool] = True
+    """Whether its subclasses may have state; if not, they need not say that they have none."""
 
     def _params_to_store(self) -> dict[str, Any]:
-        """What makes the object anew, by name.
+        """Return the parameters of the constructor, by name.
 
-        All of a frozen dataclass; of one that changes what it has no default for, so that the
-        rest is compared with what a new object has.
+        All fields of a frozen dataclass; of one that changes, those without a default.
         """
         if not dataclasses.is_dataclass(self):
             return {}
@@ -67,21 +55,12 @@ class Stored:
 
     @classmethod
     def _rebuild(cls, **params: Any) -> Self:
-        """A new object from its params."""
+        """Make a new object from its parameters."""
         return cls(**params)
 
     def _state(self) -> dict[str, Any]:
-        """All else that is to be kept, by name."""
-        if is_declared(type(self)):
-            return self._declared_state()
-        left_out = self._derived_names() | self._params_to_store().keys()
-        kept = vars(self) if hasattr(self, "__dict__") else _slots(self)
-        return {name: value for name, value in kept.items() if name not in left_out}
-
-    def _declared_state(self) -> dict[str, Any]:
-        """The declared attributes by name, without parameters and defaults of the class."""
-        given = self._params_to_store()
-        own = getattr(self, "__dict__", ())
+        """Return the declared attributes by name, without parameters and defaults of the class."""
+        given, own = self._params_to_store(), getattr(self, "__dict__", ())
         return {
             name: getattr(self, name)
             for name in declared(type(self))
@@ -91,61 +70,26 @@ class Stored:
     def _check_state(self) -> None:
         """Refuse state that declared kinds cannot tell from what a learner leaves."""
 
-    def _check_stored(self) -> None:
-        """Refuse what play could not have left here; see `hannan.core.kept`. Before `_restored`."""
-
-    @classmethod
-    def _footprint(cls, given: dict[str, Any]) -> float:
-        """About how many bytes the constructor will take that the file does not hold itself."""
-        return 0.0
-
     def _restored(self) -> None:
-        """Called once what was learned has been laid over a new object."""
+        """Make again what follows from the state, once that has been loaded."""
 
     def _resumed(self, mark: bytes, tail: bytes, path: str) -> None:
-        """Called with what a file goes on with after this object; `mark` ends what is before."""
+        """Read what a file goes on with after this object; `mark` ends what is before."""
         if tail:
             raise DamagedFileError(f"{path} is damaged: its lengths do not add up.")
-
-    @classmethod
-    def _derived_names(cls) -> frozenset[str]:
-        return names_in(cls, "_derived")
-
-
-def _slots(thing: Any) -> dict[str, Any]:
-    """The attributes of an object without a `__dict__`."""
-    found = dataclasses.fields(thing) if dataclasses.is_dataclass(thing) else ()
-    return {field.name: getattr(thing, field.name) for field in found}
-
-
-def _names_in(kind: type, attribute: str) -> frozenset[str]:
-    """The names that a class and all it is made from list, as in `_growing`."""
-    found = (vars(base).get(attribute, frozenset()) for base in kind.__mro__)
-    return frozenset().union(*found)
-
-
-# Typed anew: to mypy a class is not hashable where its instances say how they are.
-names_in: Callable[[type, str], frozenset[str]] = cache(_names_in)
 
 
 def _declared(kind: type) -> dict[str, Kind]:
     """What a class and its bases store: those of the bases first, but for what comes last."""
-    found: dict[str, Kind | None] = {}
+    listed: dict[str, Kind | None] = {}
     for base in reversed(kind.__mro__):
-        found |= vars(base).get("stored", {})
-    kept = [(name, each) for name, each in found.items() if each is not None]
-    return dict(sorted(kept, key=lambda item: item[1].last))
+        listed |= vars(base).get("stored", {})
+    kinds = [(name, each) for name, each in listed.items() if each is not None]
+    return dict(sorted(kinds, key=lambda item: item[1].last))
 
 
+# Typed anew: to mypy a class is not hashable where its instances say how they are.
 declared: Callable[[type], dict[str, Kind]] = cache(_declared)
-
-
-def is_declared(kind: type) -> bool:
-    """Whether a class lists what it stores."""
-    for base in kind.__mro__:
-        if "stored" in vars(base):
-            return base is not Stored and (base is kind or not vars(base).get("_moving", False))
-    return False
 
 
 def has_default(kind: type, name: str) -> bool:
@@ -155,3 +99,16 @@ def has_default(kind: type, name: str) -> bool:
 
 
 _NO_DEFAULT = object()
+
+
+def silent_class(kind: type[Stored]) -> type | None:
+    """Return the class from outside that may have attributes and does not say which to store."""
+    if not kind._learns or dataclasses.is_dataclass(kind):
+        return None
+    for base in kind.__mro__:
+        if base.__module__.startswith("hannan."):
+            return None
+        own = vars(base)
+        if "stored" not in own and ("__init__" in own or own.get("__annotations__")):
+            return base
+    return None

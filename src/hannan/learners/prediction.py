@@ -63,7 +63,7 @@ class Prediction(NoPrediction):
         squared_error=Number(),
         _with=Number(),
         _without=Number(),
-        _n_actions=Count(),
+        _n_actions=Count().where(lambda self, n: self.oracle.n_actions in (None, n)),
     )
 
     def __init__(

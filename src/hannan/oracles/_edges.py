@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,8 @@ from numpy.typing import NDArray
 
 from hannan.core import InputTypeError, ParameterError
 from hannan.core.arrays import as_list, columns_of, is_frame, missing
-from hannan.core.storage.encoding import KeptGraph
+from hannan.core.state import State
+from hannan.core.stored import Stored
 
 _COLUMNS = (("tail", "head"), ("source", "target"), ("u", "v"))
 
@@ -64,16 +66,47 @@ def _nodes_and_edges(
     return [], _listed(owner, given, directed)
 
 
+@dataclass(frozen=True)
+class StoredGraph(Stored):
+    """The nodes and edges of a graph in their order, without what else was attached to them.
+
+    It answers like a graph of networkx to the questions that oracles ask.
+    """
+
+    nodes: list[Any]
+    links: list[tuple[Any, ...]]
+    directed: bool
+    multi: bool
+    stored = State()
+
+    def is_directed(self) -> bool:
+        """Whether edges lead one way."""
+        return self.directed
+
+    def is_multigraph(self) -> bool:
+        """Whether several edges may join two nodes; they then have keys."""
+        return self.multi
+
+    @property
+    def edges(self) -> Links:
+        """The edges, with their keys where there are any."""
+        return Links(self.links)
+
+
+class Links(list[tuple[Any, ...]]):
+    """Edges that can be called, as those of networkx are, to be asked for their keys."""
+
+    def __call__(self, keys: bool = False) -> list[tuple[Any, ...]]:
+        return self if keys else [edge[:2] for edge in self]
+
+
 def as_read(given: Any, graph: Graph) -> Any:
-    """The graph as it was given; as it was read, if roads have been added or taken out since."""
+    """Return a graph as files hold it: as it was read, whatever was changed in it since."""
     if isinstance(given, list):
-        return given if [tuple(edge) for edge in given] == graph.edges else graph.edges
+        return graph.edges
     if not (hasattr(given, "is_directed") and hasattr(given, "edges")):
         return given
-    now, width = KeptGraph.of(given), len(graph.edges[0])
-    if now.nodes == graph.nodes and [link[:width] for link in now.links] == graph.edges:
-        return given
-    return KeptGraph(graph.nodes, graph.edges, now.directed, now.multi)
+    return StoredGraph(graph.nodes, graph.edges, given.is_directed(), given.is_multigraph())
 
 
 _WRONG_KIND = {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Collection
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
@@ -15,12 +15,11 @@ from uuid import UUID
 import numpy as np
 
 from hannan.core.errors import DamagedFileError, MissingPackageError, StorageError
-from hannan.core.kept import is_count, is_ours, like_new, like_new_loosely, same
-from hannan.core.state import Namespace, Scope, room
+from hannan.core.state import Count, Namespace, Scope, room
 from hannan.core.storage.arrays import Arrays
 from hannan.core.storage.estimators import listed, rebuilt, refuse_memory
 from hannan.core.storage.names import Names, name_of
-from hannan.core.stored import Stored, declared, has_default, is_declared, names_in
+from hannan.core.stored import Stored, declared, has_default
 
 Node = Any
 _PLAIN = (bool, int, float, str)
@@ -81,68 +80,37 @@ class Decoder:
 
     def _made(self, node: dict[str, Node], like: Any) -> Any:
         if "class" in node:
-            return self._object(node, like)
+            return self._object(node)
         if "part" in node:
             return self._part(node, like)
         if "list" in node:
-            return self._remember(node, self._items(node["list"], like))
+            return self._items(node["list"], like)
         if "tuple" in node:
-            return self._remember(node, tuple(self._items(node["tuple"], like)))
+            return tuple(self._items(node["tuple"], like))
         if "dict" in node:
-            return self._remember(node, self._pairs(node["dict"], like))
+            return self._pairs(node["dict"], like)
         for tag, decode in _TAGS.items():
             if tag in node:
-                return self._remember(node, decode(self, node))
+                return decode(self, node)
         raise self._damaged(node)
 
-    def _remember(self, node: dict[str, Node], value: Any) -> Any:
+    def _remember(self, node: dict[str, Node], value: Any) -> None:
         if "id" in node:
             if type(node["id"]) is not int or node["id"] in self._known:
                 raise self._damaged(node)
             self._known[node["id"]] = value
-        return value
 
-    def _object(self, node: dict[str, Node], like: Any) -> Any:
-        """An object made anew, with what was learned laid over it."""
+    def _object(self, node: dict[str, Node]) -> Any:
+        """Make an object by its constructor, and lay what was learned over it."""
         made = self._names.type_named(node["class"], Stored)
         if made._trusted_package is not None:
             self._names.require(made._trusted_package, made)
         given = self._fields(node.get("given"))
-        if type(like) is made and same(given, like._params_to_store()):
-            anew = like  # made by its owner, from what the file says that this one is made from
-        else:
-            self._allow(made, max(made._footprint(given), room(made, Namespace(given))))
-            anew = made._rebuild(**given)
+        self._allow(made, room(made, Namespace(given)))
+        anew = made._rebuild(**given)
         if type(anew) is not made:
             raise self._damaged(node["class"])
-        if is_declared(made):
-            return self._laid(anew, node, given)
-        self._remember(node, anew)
-        self._owners.append(anew)
-        learned = node.get("learned")
-        if not isinstance(learned, dict):
-            raise self._damaged(node)
-        expected = anew._state().keys()
-        if not expected - names_in(made, "_later") <= learned.keys() <= expected:
-            odd = ", ".join(sorted(learned.keys() ^ expected))
-            raise DamagedFileError(
-                f"{self._path} holds a {made.__name__} as this version does not know it: "
-                f"{odd:.200} should not be missing, or not be there."
-            )
-        for name, part in learned.items():
-            before = getattr(anew, name)
-            after = self._decode(part, before)
-            if not _usual(made, name, before, after):
-                raise DamagedFileError(
-                    f"{self._path} holds a {made.__name__} whose {name} cannot be "
-                    f"{type(after).__name__}{_shape(after)} where a new one has "
-                    f"{type(before).__name__}{_shape(before)}."
-                )
-            setattr(anew, name, after)
-        anew._check_stored()
-        anew._restored()
-        self._owners.pop()
-        return anew
+        return self._laid(anew, node, given)
 
     def _part(self, node: dict[str, Node], like: Any) -> Any:
         """A part that its owner has made, with what was learned laid over it."""
@@ -155,31 +123,22 @@ class Decoder:
         return self._laid(like, node, {})
 
     def _laid(self, anew: Any, node: dict[str, Node], given: dict[str, Any]) -> Any:
-        """A new object with its state, each attribute of the kind that its class declares."""
-        made, learned, kinds = type(anew), node.get("learned"), declared(type(anew))
+        """Lay over a new object its state, each attribute of the kind that its class declares."""
+        learned: Any = node.get("learned")
+        kinds = declared(type(anew))
+        self._check_names(type(anew), learned, kinds.keys(), given.keys())
         self._remember(node, anew)
-        if not isinstance(learned, dict):
-            raise self._damaged(learned)
-        needed = [n for n in kinds if n not in given and not has_default(made, n)]
-        odd = [*(learned.keys() - kinds.keys()), *(learned.keys() & given.keys())]
-        odd += [name for name in needed if name not in learned]
-        if odd:
-            raise DamagedFileError(
-                f"{self._path} holds a {made.__name__} as this version does not know it: "
-                f"{', '.join(sorted(odd)):.200} should not be missing, or not be there."
-            )
         self._owners.append(anew)
         scope = Scope(*reversed(self._owners))
         for name, kind in kinds.items():
             new = None if name in given else getattr(anew, name, None)
-            if name in given or (name not in learned and has_default(made, name)):
-                value = getattr(anew, name)
-            else:
+            value = getattr(anew, name, None)
+            if name in learned:
                 like = kind.template(new, scope) if kind.parts else None
                 value = self._decode(learned[name], like)
             if not kind.accepts(value, new, scope):
                 raise DamagedFileError(
-                    f"{self._path} holds a {made.__name__} whose {name} cannot be "
+                    f"{self._path} holds a {type(anew).__name__} whose {name} cannot be "
                     f"{type(value).__name__}{_shape(value)}."
                 )
             if value is not new and name in learned:
@@ -188,6 +147,20 @@ class Decoder:
         anew._restored()
         self._owners.pop()
         return anew
+
+    def _check_names(
+        self, made: type, learned: Any, kinds: Collection[str], given: Collection[str]
+    ) -> None:
+        """Refuse state that a class does not declare, or lacks."""
+        if not isinstance(learned, dict):
+            raise self._damaged(learned)
+        needed = {name for name in kinds if name not in given and not has_default(made, name)}
+        odd = (needed - learned.keys()) | {n for n in learned if n not in kinds or n in given}
+        if odd:
+            raise DamagedFileError(
+                f"{self._path} holds a {made.__name__} as this version does not know it: "
+                f"{', '.join(sorted(odd)):.200} should not be missing, or not be there."
+            )
 
     def _allow(self, made: type, size: float) -> None:
         """Refuse what would take much more memory than the file itself."""
@@ -248,9 +221,9 @@ class Decoder:
         if type(inner) is not dict or state.keys() != usual.keys():
             raise self._damaged(node)
         limits = {"has_uint32": 2, "uinteger": 2**32}
-        whole = all(is_count(state[name], below) for name, below in limits.items())
+        whole = all(Count(below).fits(state[name]) for name, below in limits.items())
         whole = whole and inner.keys() == usual["state"].keys()
-        whole = whole and all(is_count(value, 2**128) for value in inner.values())
+        whole = whole and all(Count(2**128).fits(value) for value in inner.values())
         if not whole or (node["generator"], state["bit_generator"]) != ("PCG64", "PCG64"):
             raise self._damaged(node)
         bits.state = state
@@ -282,7 +255,6 @@ class Decoder:
 _TAGS: dict[str, Callable[[Decoder, dict[str, Node]], Any]] = {
     "set": lambda self, node: set(self._items(node["set"])),
     "frozenset": lambda self, node: frozenset(self._items(node["frozenset"])),
-    "counter": lambda self, node: Counter(self._pairs(node["counter"])),
     "deque": lambda self, node: deque(self._items(node["deque"]), node["most"]),
     "range": Decoder._range,
     "bytes": lambda self, node: self._arrays.take(node["bytes"]).tobytes(),
@@ -300,17 +272,6 @@ _TAGS: dict[str, Callable[[Decoder, dict[str, Node]], Any]] = {
     "estimator": Decoder._estimator,
     "function": lambda self, node: self._names.function(node["function"]),
 }
-
-
-def _usual(made: type[Stored], name: str, before: Any, after: Any) -> bool:
-    """Whether an attribute may become this, as far as a new object tells."""
-    growing = name in names_in(made, "_growing")
-    if not is_ours(made):
-        return like_new_loosely(before, after, growing)
-    if name not in names_in(made, "_varying") and not like_new(before, after, growing):
-        return False
-    unknown = before is None or (type(before) is int and before == 0)
-    return name not in names_in(made, "_fixed") or unknown or same(before, after)
 
 
 def _shape(value: Any) -> str:
