@@ -132,7 +132,6 @@ class TakesAnySet(Good):
 
 
 class ForgetsToSave(Good):
-    _derived = frozenset({"age"})
     age = 0
 
     def update(self, loss, decision=None):

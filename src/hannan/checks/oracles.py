@@ -368,7 +368,7 @@ def check_totals_survive_a_file(case: Case) -> None:
         require(
             same_action(played, again) and np.array_equal(*values, equal_nan=True),
             f"{case}: a total that was saved and loaded goes on otherwise. What it keeps beside "
-            "what `objective()` makes must be in plain attributes; `_derived` names the others.",
+            "its class lists in `stored` what files hold; see docs/saving.md.",
         )
 
 

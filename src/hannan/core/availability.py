@@ -156,6 +156,9 @@ class AvailableCosts(Stored):
         self._moment: FloatArray = np.empty((0, 0))  # [K, p]; beside diagonals the weights
         self._seen = np.zeros(n_actions, dtype=bool)
 
+    def _params_to_store(self) -> dict[str, Any]:
+        return {"n_actions": self.n_actions}
+
     def _could_be(self, inverse: FloatArray) -> bool:
         """Whether inverses, or their diagonals, are of the features that `_moment` has."""
         K, p = self.n_actions, self._moment.shape[1]

@@ -47,6 +47,7 @@ class RandomFourier(Parametrised):
     """
 
     stored = State()
+    room_for = ("n_features",)
 
     def __init__(
         self, n_features: int = 200, bandwidths: Sequence[float] = (1.0, 2.0), seed: int = 0

@@ -141,7 +141,7 @@ class Decoder:
                     f"{self._path} holds a {type(anew).__name__} whose {name} cannot be "
                     f"{type(value).__name__}{_shape(value)}."
                 )
-            if value is not new and name in learned:
+            if name in learned:
                 setattr(anew, name, value)
         anew._check_state()
         anew._restored()
