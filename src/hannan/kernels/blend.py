@@ -85,39 +85,56 @@ def standardise(row, center, scale, out):
 
 
 @njit
+def turn(angles, root, z, waves, first):
+    """angles += root z_j waves[first + j], summed up over j."""
+    for j in range(z.size):
+        factor = root * z[j]
+        wave = waves[first + j]
+        for i in range(angles.size):
+            angles[i] += factor * wave[i]
+
+
+@njit
+def cosines(angles, height):
+    """Replace each angle by its cosine, times the height."""
+    for i in range(angles.size):
+        angles[i] = height * math.cos(angles[i])
+
+
+@njit
+def compare(row, raw):
+    """Whether a row can be used, and whether it is the same as another one."""
+    same = True
+    for j in range(row.size):
+        if not abs(row[j]) <= LARGEST:
+            return False, False
+        same = same and row[j] == raw[j]
+    return True, same
+
+
+@njit
 def expand(row, fit):
     """v of a row, unless it is there already; False for a row that is not finite or too large."""
     p, m = fit.waves.shape
-    raw, v, mark = fit.raw, fit.v, fit.mark
-    same = mark[0] == 1
-    for j in range(p):
-        if not abs(row[j]) <= LARGEST:
-            return False
-        same = same and row[j] == raw[j]
-    if same:
-        return True
+    v, mark = fit.v, fit.mark
+    usable, same = compare(row, fit.raw)
+    if not usable or (same and mark[0] == 1):
+        return usable
     mark[0] = 1
     for i in range(1, mark.size):
         mark[i] = -1
     for j in range(p):
-        raw[j] = row[j]
+        fit.raw[j] = row[j]
+        v[j] = row[j]
     if fit.scale.size == p:
         standardise(row, fit.center, fit.scale, v)
-    else:
-        for j in range(p):
-            v[j] = row[j]
     if v.size - m > p:
         v[p] = 1.0
     angles = v[v.size - m :]
     for i in range(m):
         angles[i] = fit.phases[i]
-    for j in range(p):
-        factor = v[j]
-        wave = fit.waves[j]
-        for i in range(m):
-            angles[i] += factor * wave[i]
-    for i in range(m):
-        angles[i] = fit.height * math.cos(angles[i])
+    turn(angles, 1.0, v[:p], fit.waves, int64(0))
+    cosines(angles, fit.height)
     return True
 
 
@@ -287,7 +304,7 @@ def advise(row, some, alpha, values, numbers):
     fit = Fit(*numbers)
     if not expand(row, fit):
         return -1
-    v, sizes, inverse, mark = fit.v, fit.sizes, fit.inverse, fit.mark
+    v, sizes, inverse = fit.v, fit.sizes, fit.inverse
     K = values.size
     P = sizes.size
     share, widest, left = np.empty(P), np.empty(P), np.empty(K)
@@ -295,28 +312,16 @@ def advise(row, some, alpha, values, numbers):
     means(v, sizes, fit.weights, share, values)
     factor = alpha * deviation(fit.tally) if fit.calibrated else alpha
     limits(v, sizes, fit.ridge, widest)
-    most = 0.0
-    for i in range(P):
-        if share[i] >= _LIGHT:
-            most += share[i] * widest[i]
-    best, least = -1, np.inf
-    for k in range(K):  # means of those that have still to be looked at
-        left[k] = np.inf
-    for k in some:
-        if fit.seen[k]:
-            left[k] = values[k]
-        elif best < 0:
-            best, least = k, values[k] - factor * most
+    most = mixture(share, widest)
+    best = split_seen(some, values, fit.seen, left)
+    least = values[best] - factor * most if best >= 0 else np.inf
     many = copies(K, inverse, sizes, fit.triangular)
     spare = fit.products[1]
     while True:
-        k, value = int64(-1), np.inf
-        for j in some:
-            if left[j] < value:
-                k, value = j, left[j]
-        if k < 0 or (best >= 0 and value - factor * most > least):
+        k = least_left(some, left)
+        if k < 0 or (best >= 0 and left[k] - factor * most > least):
             break
-        left[k] = np.inf
+        value, left[k] = left[k], np.inf
         which = k if many == K else 0
         # The first that was looked at most often is the best already.
         rough = fit.triangular and best >= 0 and factor > 0.0
@@ -328,13 +333,55 @@ def advise(row, some, alpha, values, numbers):
             )
         if value < least or (value == least and k < best):
             best, least = k, value
-            for i in range(P):
-                mark[1 + i] = which if factor > 0.0 and share[i] >= _LIGHT else -1
-            for j in range(spare.size):
-                fit.products[0, j] = spare[j]
+            remember(which if factor > 0.0 else int64(-1), share, fit)
     for k in range(K):
         values[k] = min(max(values[k], 0.0), 1.0)
     return best
+
+
+@njit
+def mixture(share, widest):
+    """The mixed width where nothing was seen."""
+    total = 0.0
+    for i in range(share.size):
+        if share[i] >= _LIGHT:
+            total += share[i] * widest[i]
+    return total
+
+
+@njit
+def split_seen(some, values, seen, left):
+    """The first of `some` that was never seen, -1 if there is none; left[k] = means of the others.
+
+    Those that are not among `some` have nothing left: infinity.
+    """
+    first = int64(-1)
+    left[:] = np.inf
+    for k in some:
+        if seen[k]:
+            left[k] = values[k]
+        elif first < 0:
+            first = k
+    return first
+
+
+@njit
+def least_left(some, left):
+    """The first of `some` with the least number that is left; -1 where none is finite."""
+    best, least = int64(-1), np.inf
+    for k in some:
+        if left[k] < least:
+            best, least = k, left[k]
+    return best
+
+
+@njit
+def remember(which, share, fit):
+    """Cache the products of inverse number `which`; -1 for none."""
+    for i in range(share.size):
+        fit.mark[1 + i] = which if share[i] >= _LIGHT else -1
+    for j in range(fit.products.shape[1]):
+        fit.products[0, j] = fit.products[1, j]
 
 
 @njit
@@ -360,10 +407,7 @@ def look(row, values, widths, numbers):
             )
             fresh = many == K
         else:
-            widths[k] = 0.0
-            for i in range(P):
-                if share[i] >= _LIGHT:
-                    widths[k] += share[i] * widest[i]
+            widths[k] = mixture(share, widest)
     return True
 
 

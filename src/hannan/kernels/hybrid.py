@@ -17,8 +17,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numba import int64
 
-from hannan.kernels.blend import LARGEST, dot, project, shrink
+from hannan.kernels.blend import LARGEST, cosines, dot, project, shrink, turn
 from hannan.kernels.compiling import njit
 
 PARTS = 3
@@ -52,6 +53,16 @@ def bounds(m, single, size):
 
 
 @njit
+def scaled(row, center, scale, first, out):
+    """out = a row, centred, scaled and clipped; False if it is not finite or too large."""
+    for j in range(row.size):
+        if not abs(row[j]) <= LARGEST:
+            return False
+        out[j] = min(max((row[j] - center[first + j]) / scale[first + j], -_LIMIT), _LIMIT)
+    return True
+
+
+@njit
 def expand(context, rows, center, scale, plan, waves, phases, height, out):
     """out[k] = v of each row; False for features that are not finite or too large."""
     left, right, slot, sign = plan
@@ -63,35 +74,19 @@ def expand(context, rows, center, scale, plan, waves, phases, height, out):
     z[0] = 1.0
     root = 1.0 / math.sqrt(p + q)
     whole = 1.0 / math.sqrt(size)
-    for j in range(p):
-        if not abs(context[j]) <= LARGEST:
-            return False
-        z[1 + j] = min(max((context[j] - center[j]) / scale[j], -_LIMIT), _LIMIT)
-    shared = np.empty(m)
-    for i in range(m):
-        shared[i] = phases[i]
-    for j in range(p):
-        factor = root * z[1 + j]
-        wave = waves[j]
-        for i in range(m):
-            shared[i] += factor * wave[i]
+    if not scaled(context, center, scale, int64(0), z[1 : 1 + p]):
+        return False
+    shared = phases.copy()
+    turn(shared, root, z[1 : 1 + p], waves, int64(0))
     for k in range(n):
-        for j in range(q):
-            value = rows[k, j]
-            if not abs(value) <= LARGEST:
-                return False
-            value = (value - center[p + j]) / scale[p + j]
-            z[1 + p + j] = min(max(value, -_LIMIT), _LIMIT)
+        if not scaled(rows[k], center, scale, p, z[1 + p :]):
+            return False
         row = out[k]
+        angles = row[:m]
         for i in range(m):
-            row[i] = shared[i]
-        for j in range(q):
-            factor = root * z[1 + p + j]
-            wave = waves[p + j]
-            for i in range(m):
-                row[i] += factor * wave[i]
-        for i in range(m):
-            row[i] = height * math.cos(row[i])
+            angles[i] = shared[i]
+        turn(angles, root, z[1 + p :], waves, p)
+        cosines(angles, height)
         others = row[m:]
         others[:] = 0.0
         for t in range(left.size):
