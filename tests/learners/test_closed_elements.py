@@ -5,6 +5,7 @@ import pytest
 
 import hannan as hn
 from hannan.core.oracle import WITHOUT_NOISE
+from hannan.core.storage import reread
 from tests import naive_combinatorial as naive
 from tests.oracles.test_closed_elements import CASES
 
@@ -272,11 +273,11 @@ def test_a_saved_learner_keeps_what_was_closed(kind, tmp_path):
 def test_a_forged_set_is_refused(kind, plays):
     learner = kind(hn.oracles.Subsets(4, 2), seed=0)
     learner.act(available=[0, 1, 3])
-    learner.check_round(learner.current)
+    reread(learner)
     learner.current.plays = np.array(plays)
     learner.current.action = np.array([0, 1])
     with pytest.raises(hn.DamagedFileError):
-        learner.check_round(learner.current)
+        reread(learner)
 
 
 def test_predictors_of_sets_see_what_is_open():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
+from hannan.core.storage import reread
 from hannan.learners.offset import Offset
 
 REWARDS = (-1.0, 0.0)
@@ -219,14 +220,14 @@ def test_a_round_from_a_file_has_the_guess_that_belongs_to_it(loss_range):
         hn.oracles.Subsets(4, 2, exactly=False), loss_range=loss_range, seed=0
     )
     learner.act()
-    learner.check_round(learner.current)
+    reread(learner)
     learner.current.baseline = np.full(4, -3.0) if loss_range[0] else np.zeros(4)
     with pytest.raises(hn.DamagedFileError, match="baseline"):
-        learner.check_round(learner.current)
+        reread(learner)
     learner.current.baseline = None
     if loss_range[0]:
         with pytest.raises(hn.DamagedFileError, match="baseline"):
-            learner.check_round(learner.current)
+            reread(learner)
 
 
 def test_predictors_guess_in_the_units_of_the_losses():

@@ -6,6 +6,7 @@ import pytest
 import hannan as hn
 from hannan.core.availability import substitution
 from hannan.core.oracle import WITHOUT_NOISE, Draw
+from hannan.core.storage import reread
 from hannan.kernels.noise import uniform
 from hannan.learners.context_set import ContextSet
 from hannan.learners.perturbed_leader import (
@@ -72,16 +73,15 @@ def test_the_coin_of_a_draw_does_not_depend_on_which_were_asked_for_before():
 
 def test_a_draw_from_a_file_finds_its_noise_again():
     oracle, _ = problems.make("FinitePolicies")
-    leader = leader_of(oracle)
-    leader.put_noise()
-    opened = opened_round(leader, 1, 3.0)
-    opened.play(2)
-    made = opened._params_to_store()
-    assert made["draw"] == (0, 3.0)
-    loaded = NoisyRound._rebuild(**made)
-    assert loaded.draw == (None, 0, 3.0)
-    assert leader.again(loaded.draw) == opened.draw == leader.again(opened.draw)
-    assert (loaded.context, loaded.action) == (1, 2)
+    learner = hn.ContextFTPL(oracle, epsilon=0.25, seed=0)
+    learner.act(1)
+    twin = reread(learner)
+    opened, loaded = learner.current, twin.current
+    assert (loaded.context, loaded.action) == (1, opened.action)
+    assert loaded.draw[1:] == opened.draw[1:]
+    learner.update([0.0, 1.0, 0.5])
+    twin.update([0.0, 1.0, 0.5])
+    assert twin.certificate() == learner.certificate()
 
 
 def test_noise_waits_for_the_number_of_actions_and_for_contexts():
