@@ -1,6 +1,5 @@
 """The one place where private attributes of learners are read: the rebuilt ones are read here."""
 
-import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -48,9 +47,8 @@ def claims(learner: Any) -> dict[str, Any]:
     found: dict[str, Any] = {"regret_bound": answer(learner.regret_bound)}
     if hasattr(learner, "certificate"):
         certificate = answer(learner.certificate)
-        if dataclasses.is_dataclass(certificate):
-            given = {f.name: getattr(certificate, f.name) for f in dataclasses.fields(certificate)}
-            found |= {name: value for name, value in given.items() if name != "notes"}
+        if isinstance(certificate, hn.Certificate):
+            found |= {"rounds": certificate.rounds, "loss": certificate.loss, **certificate.values}
         else:
             found["certificate"] = certificate
     return found

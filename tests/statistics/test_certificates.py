@@ -8,7 +8,7 @@ import pytest
 
 import hannan as hn
 from hannan.learners import certificates
-from hannan.learners.certificates import Certificate
+from hannan.learners.statements import Certificate
 from hannan.verify.adversaries import turns
 from tests.statistics.means import SIGMAS, below, fails, further, games, regrets
 from tests.verify.breaks import measure, weigh_double

@@ -150,12 +150,8 @@ class Recorder:
     def _certificate(self) -> float | None:
         """The headline of a certificate; None where that would be the regret itself."""
         tell = getattr(self.learner, "certificate", None)
-        told = None if tell is None else tell()
-        if told is None:
-            return None
-        if hasattr(told, "measured") and told.measured is None and told.a_priori is None:
-            return None
-        return _finite(float(told))
+        headline = None if tell is None else tell().headline
+        return None if headline is None or not headline.bounds else _finite(headline.value)
 
     def _point(self, seconds: float) -> None:
         best, tell = self._best, getattr(self.learner, "regret_bound", None)

@@ -1,7 +1,6 @@
 """Perturbed-leader learners."""
 
 from hannan.learners.adaptive_discount import AdaptiveDiscount
-from hannan.learners.certificates import Certificate, SemiBanditCertificate
 from hannan.learners.context_ftpl import ContextFTPL
 from hannan.learners.context_semi_bandit_ftpl import ContextSemiBanditFTPL
 from hannan.learners.context_set import Pool
@@ -13,6 +12,7 @@ from hannan.learners.importance_weights import Resampling
 from hannan.learners.playout_bandit import PlayoutBandit
 from hannan.learners.playout_ftpl import PlayoutFTPL
 from hannan.learners.restarting import Restarting
+from hannan.learners.statements import Certificate, SemiBanditCertificate, Statement
 from hannan.learners.step_size import Anytime, SelfTuned
 from hannan.learners.strongly_adaptive import StronglyAdaptive
 from hannan.learners.tsallis_inf import TsallisINF
@@ -33,6 +33,7 @@ __all__ = [
     "Restarting",
     "SelfTuned",
     "SemiBanditCertificate",
+    "Statement",
     "StronglyAdaptive",
     "Trust",
     "TsallisINF",

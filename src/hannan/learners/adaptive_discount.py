@@ -40,7 +40,6 @@ from hannan.core.validation import (
 )
 from hannan.learners.certificates import (
     Account,
-    Certificate,
     Evidence,
     availability_notes,
     feedback_notes,
@@ -57,6 +56,7 @@ from hannan.learners.perturbed_leader import (
     replay,
     shares,
 )
+from hannan.learners.statements import Certificate
 from hannan.learners.step_size import SelfTuned
 from hannan.perturbation import seed_key
 
@@ -339,10 +339,9 @@ class AdaptiveDiscount(Learner):
         notes = game.obstacles()
         if plain is None:
             notes.append("every base forgets: nothing is known of regret against fixed policies")
-        known: dict[str, Any] = {"rounds": self.rounds, "loss": self._account.loss}
+        loss, regret = self._account.loss, None
         if plain is not None:
-            total = self._panel.total(plain)
-            known["realised_regret"], unknown = realised_regret(self._account.loss, total)
+            regret, unknown = realised_regret(loss, self._panel.total(plain))
             notes += unknown
         missing = len(ledger.waiting) + ledger.forgotten
         # A round that a second `act` replaced had no shadow: which rounds remain may depend on the
@@ -357,7 +356,7 @@ class AdaptiveDiscount(Learner):
             notes.append("losses came late: the measured bound holds, others are not known")
         notes += availability_notes(self._availability)
         if plain is None or void or not game.has_theorem:
-            return Certificate(**known, notes=tuple(notes))
+            return Certificate.of(self.rounds, loss, notes, realised_regret=regret)
         tuning, own = self._tuning, self._master.tuning
         G = self._leader.complexity().upper if tuning.top[plain] else 0.0
         error = G * float(tuning.top[plain]) + self._master.G * float(own.top[0])
@@ -370,13 +369,15 @@ class AdaptiveDiscount(Learner):
             # and those of their shadows.
             draws = (4 if ledger.made else 2) * self.rounds
             certain = measured + self._width * math.sqrt(draws * -math.log1p(-confidence) / 2.0)
-        return Certificate(
-            **known,
+        return Certificate.of(
+            self.rounds,
+            loss,
+            notes,
+            realised_regret=regret,
             measured=measured,
             a_priori=self._account.stability + self._master.stability + error if prompt else None,
             high_probability=certain,
             confidence=confidence,
-            notes=tuple(notes),
         )
 
     def regret_bound(self, switches: int = 0) -> float | None:

@@ -21,6 +21,7 @@ from hannan.learners.floor import Floor
 from hannan.learners.hint import Hint
 from hannan.learners.perturbed_leader import PerturbedLeader
 from hannan.learners.prediction import NoPrediction
+from hannan.learners.statements import Certificate, SemiBanditCertificate
 from hannan.learners.step_size import Anytime, SelfTuned, StepSize
 
 _OPTIMUM_UNKNOWN = (
@@ -33,120 +34,6 @@ SELECTED = (
     "a round of act() has no loss, and losses were compared with estimates of a predictor: if the "
     "environment chooses what it answers, nothing holds"
 )
-
-
-def _said(certificate: Any, caveat: str, *sentences: tuple[str, str]) -> str:
-    """A certificate in words: those sentences, each with its number, that are not void."""
-    rounds = f"{certificate.rounds} round{'' if certificate.rounds == 1 else 's'}"
-    lines = [f"After {rounds} with total loss {certificate.loss:.6g}{caveat}:"]
-    for name, sentence in sentences:
-        value = getattr(certificate, name)
-        if value is not None:
-            lines.append("- " + sentence.format(value))
-    return "\n".join(lines + [f"- note: {note}" for note in certificate.notes])
-
-
-def _first(*values: float | None) -> float:
-    """The first that is not void, else NaN."""
-    return next((float(value) for value in values if value is not None), math.nan)
-
-
-def is_certificate(value: Any) -> bool:
-    """Whether this is one as learners make it: numbers, void statements, and notes in words."""
-    if type(value) not in (Certificate, SemiBanditCertificate):
-        return False
-    said = [getattr(value, name) for name in value.__slots__ if name != "notes"]
-    notes = type(value.notes) is tuple and all(type(note) is str for note in value.notes)
-    return notes and all(number is None or Number().fits(number) for number in said)
-
-
-@dataclass(frozen=True, slots=True)
-class Certificate(Stored):
-    """Statements about a full-information learner's regret so far, each None where void.
-
-    `float(certificate)` is the headline: the measured bound if there is one, else the a-priori
-    one, else the realised regret.
-    """
-
-    rounds: int
-    loss: float
-    """Total loss suffered."""
-    realised_regret: float | None = None
-    """Loss minus the best policy's: a fact, where the oracle is exact."""
-    measured: float | None = None
-    """D + G/ε: an unbiased estimate of an upper bound on expected regret."""
-    a_priori: float | None = None
-    """Σ ε κ v² + G/ε with observed loss ranges v: an upper bound on expected regret."""
-    high_probability: float | None = None
-    """Exceeded by the realised regret with probability at most 1 - confidence."""
-    confidence: float = 0.95
-    prediction_error: float | None = None
-    """Σ ‖f - Q‖², how wrong the predictor has been."""
-    theorem_5: float | None = None
-    """Theorem 5 as printed, for these errors and the ε that suits them best in hindsight."""
-    notes: tuple[str, ...] = ()
-
-    stored = State()
-
-    def __float__(self) -> float:
-        return _first(self.measured, self.a_priori, self.realised_regret)
-
-    def __str__(self) -> str:
-        return _said(
-            self,
-            "",
-            ("realised_regret", "regret against the best policy in hindsight is {:.6g}"),
-            ("measured", "expected regret is estimated to be at most {:.6g} (measured)"),
-            ("a_priori", "expected regret is at most {:.6g} (from the losses' ranges)"),
-            (
-                "high_probability",
-                f"with probability {self.confidence:g} regret is at most {{:.6g}}",
-            ),
-            ("prediction_error", "the predictor's squared errors add up to {:.6g}"),
-            ("theorem_5", "Theorem 5, best tuned for these errors, promises {:.6g}"),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class SemiBanditCertificate(Stored):
-    """What can be said about pseudo-regret when only chosen elements' losses are seen.
-
-    None of these is a guarantee for this run: each is an *estimate* whose expectation bounds
-    expected regret, or None where theory does not allow it. `float(certificate)` is the first that
-    is there of the stability estimate, the variance estimate and the a-priori bound, else NaN.
-    """
-
-    rounds: int
-    loss: float
-    """Total loss suffered."""
-    stability_estimate: float | None = None
-    """S + D + G/ε + truncation, measured with independent draws."""
-    variance_estimate: float | None = None
-    """Σ c κ m ε Σ_j W_j ℓ_j² + G/ε + truncation, from the weights drawn."""
-    comparator_estimate: float | None = None
-    """Loss minus the best policy's estimated loss: correct on average from above, very noisy."""
-    a_priori: float | None = None
-    """The theorem's bound on expected regret over the whole horizon (playout noise)."""
-    truncation: float = 0.0
-    """Σ K/(eL), what limiting the resampling may have cost."""
-    notes: tuple[str, ...] = ()
-
-    stored = State()
-
-    def __float__(self) -> float:
-        return _first(self.stability_estimate, self.variance_estimate, self.a_priori)
-
-    def __str__(self) -> str:
-        most = "expected regret is estimated to be at most {:.6g}, from "
-        estimates = self.stability_estimate, self.variance_estimate, self.comparator_estimate
-        return _said(
-            self,
-            "" if estimates == (None, None, None) else " (estimates only)",
-            ("stability_estimate", most + "measured instability"),
-            ("variance_estimate", most + "the variance of the loss estimates"),
-            ("comparator_estimate", most + "the best policy's estimated loss"),
-            ("a_priori", "expected regret over the whole horizon is at most {:.6g}"),
-        )
 
 
 def availability_notes(sets: Availability, closed: bool = False) -> list[str]:
@@ -213,7 +100,7 @@ def realised(
         notes += (_INEXACT,)
     regret, unknown = realised_regret(loss, total)
     notes += (*unknown, *availability_notes(sets, total.oracle.chooses_sets))
-    return Certificate(rounds, loss, regret, notes=notes, **others)
+    return Certificate.of(rounds, loss, notes, realised_regret=regret, **others)
 
 
 @dataclass(slots=True)
@@ -451,14 +338,14 @@ def semi_bandit_certificate(
             stability = hint.S + step.D - start + extra
         if ledger.immediate and hint.predictor is None:
             variance = account.stability + extra
-    return SemiBanditCertificate(
-        rounds=game.rounds,
-        loss=account.loss,
+    return SemiBanditCertificate.of(
+        game.rounds,
+        account.loss,
+        notes,
         stability_estimate=stability,
         variance_estimate=variance,
         comparator_estimate=comparator,
         truncation=account.truncation,
-        notes=tuple(notes),
     )
 
 

@@ -22,7 +22,7 @@ from hannan.core.validation import (
     check_seed,
 )
 from hannan.learners import certificates
-from hannan.learners.certificates import Account, Certificate, Evidence
+from hannan.learners.certificates import Account, Evidence
 from hannan.learners.context_set import ContextSet, Pool
 from hannan.learners.full_losses import check_full_losses
 from hannan.learners.perturbed_leader import (
@@ -36,6 +36,7 @@ from hannan.learners.perturbed_leader import (
     starting_total,
 )
 from hannan.learners.prediction import GUESS, TRUST, prediction
+from hannan.learners.statements import Certificate
 from hannan.learners.step_size import StepSize, step_size
 from hannan.perturbation import seed_key
 

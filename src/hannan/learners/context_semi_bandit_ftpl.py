@@ -29,7 +29,7 @@ from hannan.core.validation import (
     check_seed,
 )
 from hannan.learners import certificates
-from hannan.learners.certificates import Account, Evidence, SemiBanditCertificate, SemiBanditPlan
+from hannan.learners.certificates import Account, Evidence, SemiBanditPlan
 from hannan.learners.context_set import ContextSet, Pool
 from hannan.learners.floor import Floor
 from hannan.learners.hint import Hint, Trust, check_suits, check_trust
@@ -60,6 +60,7 @@ from hannan.learners.perturbed_leader import (
     starting_total,
 )
 from hannan.learners.seen_losses import check_known_range, check_seen
+from hannan.learners.statements import SemiBanditCertificate
 from hannan.learners.step_size import StepSize, step_size
 from hannan.perturbation import seed_key
 

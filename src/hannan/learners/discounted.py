@@ -27,9 +27,10 @@ from hannan.core.state import (
     require,
 )
 from hannan.core.validation import FloatArray, check_loss_range, check_probability, refuse
-from hannan.learners.certificates import Certificate, late_notes
+from hannan.learners.certificates import late_notes
 from hannan.learners.context_ftpl import ContextFTPL
 from hannan.learners.full_losses import check_full_losses
+from hannan.learners.statements import Certificate
 from hannan.learners.step_size import SelfTuned
 
 _HEAVIEST = 1e12  # weight of a round before all are measured from the present again
@@ -142,29 +143,21 @@ class Discounted(Learner):
     def certificate(self, confidence: float = 0.95) -> Certificate:
         """What can be said about discounted regret so far, all numbers being discounted."""
         check_probability(self, "confidence", confidence)
-        found = self._inner.certificate(confidence)
         unit = self.discount ** (self._age - 1) if self.rounds else 1.0
-        names = ("loss", "realised_regret", "measured", "a_priori")
-        scaled = {name: getattr(found, name) for name in names}
-        scaled = {name: None if v is None else unit * v for name, v in scaled.items()}
+        scaled = self._inner.certificate(confidence).scaled(unit)
         note = f"losses and regrets are discounted: k rounds ago counts {self.discount:g}^k"
         width, weights, certain = self.oracle.spread(*self._range), float(self.rounds), None
         if self._rate:  # the sum of γ^2k over the rounds so far
             weights = math.expm1(-2.0 * self._rate * self.rounds) / math.expm1(-2.0 * self._rate)
         ledger = self._ledger
-        sure = found.measured is not None and math.isfinite(width) and ledger.immediate
+        sure = scaled.measured is not None and math.isfinite(width) and ledger.immediate
         if sure and confidence < 1.0:
-            certain = scaled["measured"] + width * math.sqrt(
-                weights * -math.log1p(-confidence) / 2.0
-            )
-        notes = (*found.notes, note) if self._rate else found.notes
+            certain = scaled.measured + width * math.sqrt(weights * -math.log1p(-confidence) / 2.0)
+        scaled = scaled.changed(high_probability=certain)
         if ledger.unanswered:  # the learner inside does not see rounds without a loss
-            for name in ("measured", "a_priori"):
-                if scaled[name] is not None:
-                    known = math.isfinite(width)
-                    scaled[name] = scaled[name] + ledger.unanswered * width if known else None
-        notes += tuple(late_notes(ledger))
-        return replace(found, **scaled, high_probability=certain, notes=notes)
+            scaled = scaled.charged(ledger.unanswered * width)
+        notes = (*scaled.notes, note) if self._rate else scaled.notes
+        return replace(scaled, notes=(*notes, *late_notes(ledger)))
 
     def regret_bound(self) -> float | None:
         """That of the learner if nothing is discounted; else nothing is promised."""

@@ -13,8 +13,9 @@ from hannan.core.oracle import fixed_actions
 from hannan.core.policy import Policy, loss_of
 from hannan.core.state import Count, NoiseKey, Number, Part, State
 from hannan.core.validation import check_choice, check_loss_range, check_losses, check_seed
-from hannan.learners.certificates import Certificate, feedback_notes, realised
+from hannan.learners.certificates import feedback_notes, realised
 from hannan.learners.prediction import GUESS, TRUST, prediction
+from hannan.learners.statements import Certificate
 from hannan.perturbation import seed_key
 
 FakeOutcomes = Callable[[np.random.Generator], Iterable[tuple[Any, Any]]]

@@ -23,15 +23,10 @@ from hannan.core.rounds import n_actions_of
 from hannan.core.state import Array, Count, NoiseKey, Number, Part, State
 from hannan.core.validation import FloatArray, check_chosen_loss, check_loss_range, check_seed
 from hannan.kernels.drawing import choose, draw
-from hannan.learners.certificates import (
-    SELECTED,
-    SemiBanditCertificate,
-    availability_notes,
-    late_notes,
-    selected,
-)
+from hannan.learners.certificates import SELECTED, availability_notes, late_notes, selected
 from hannan.learners.floor import Floor
 from hannan.learners.hint import TABLE, AdvisedRound, Hint, Trust, check_trust
+from hannan.learners.statements import SemiBanditCertificate
 from hannan.perturbation import seed_key
 
 _LARGEST = 1e12  # total of any action, in units of the largest loss
@@ -288,13 +283,13 @@ class KnownDistribution(Learner):
             if self._ledger.immediate:
                 roots = float(np.sqrt(self._W).sum()) * math.sqrt(K)
                 variance = paid + self._constant * B * roots
-        return SemiBanditCertificate(
-            rounds=self.rounds,
-            loss=self._loss,
+        return SemiBanditCertificate.of(
+            self.rounds,
+            self._loss,
+            notes,
             stability_estimate=stability,
             variance_estimate=variance,
             comparator_estimate=comparator,
-            notes=tuple(notes),
         )
 
     def regret_bound(self) -> float | None:

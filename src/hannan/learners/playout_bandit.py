@@ -21,13 +21,10 @@ from hannan.core.validation import (
     check_positive,
     check_seed,
 )
-from hannan.learners.certificates import (
-    SemiBanditCertificate,
-    availability_notes,
-    feedback_notes,
-)
+from hannan.learners.certificates import availability_notes, feedback_notes
 from hannan.learners.context_set import Pool
 from hannan.learners.future import Future, PlayoutRound
+from hannan.learners.statements import SemiBanditCertificate
 from hannan.perturbation import seed_key
 
 
@@ -189,13 +186,8 @@ class PlayoutBandit(Learner):
                 comparator = self._loss - float(self._future.past.minima()[0])
                 bound = self._bound().value if self.epsilon is None else None
         notes += feedback_notes(self._ledger)
-        return SemiBanditCertificate(
-            rounds=self.rounds,
-            loss=self._loss,
-            comparator_estimate=comparator,
-            a_priori=bound,
-            notes=tuple(notes),
-        )
+        values = {"comparator_estimate": comparator, "a_priori": bound}
+        return SemiBanditCertificate.of(self.rounds, self._loss, notes, **values)
 
     def regret_bound(self) -> float | None:
         """The bound for the whole game, hence for a part: all other losses may be zero."""

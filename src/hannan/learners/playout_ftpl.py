@@ -15,10 +15,11 @@ from hannan.core.oracle import WITHOUT_NOISE, fixed_actions, losses_alone
 from hannan.core.policy import loss_of
 from hannan.core.state import Number, Part, State
 from hannan.core.validation import check_integer, check_loss_range, check_positive, check_seed
-from hannan.learners.certificates import Certificate, feedback_notes, realised
+from hannan.learners.certificates import feedback_notes, realised
 from hannan.learners.context_set import Pool
 from hannan.learners.full_losses import check_full_losses
 from hannan.learners.future import Future, PlayoutRound
+from hannan.learners.statements import Certificate
 from hannan.perturbation import seed_key
 
 

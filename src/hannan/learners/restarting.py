@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import dataclasses
 import math
-from collections.abc import Sequence
 from typing import Any, Self
 
 from hannan.core import Action, InputTypeError, Learner, ParameterError, Policy
@@ -13,10 +12,10 @@ from hannan.core.availability import PassedOn, complete
 from hannan.core.learner import Propensities
 from hannan.core.retry import Retry
 from hannan.core.rounds import Odds, OpenRound, is_action
-from hannan.core.state import Anything, Count, ListOf, Number, Object, Part, State, require
+from hannan.core.state import Count, ListOf, Number, Object, Part, State, require
 from hannan.core.validation import FloatArray, check_integer, refuse
-from hannan.learners.certificates import Certificate, SemiBanditCertificate, is_certificate
 from hannan.learners.drift_monitor import DriftMonitor
+from hannan.learners.statements import Certificate
 
 
 class Restarting(Learner):
@@ -85,7 +84,7 @@ class Restarting(Learner):
         _monitor=Part().where(lambda self, monitor: monitor.watches(self.player)),
         restarts=ListOf(Count()),
         _retry=Part(),
-        _closed=ListOf(Anything().where(lambda self, each: is_certificate(each))),
+        _closed=ListOf(Object(Certificate)),
         _closed_bounds=ListOf(Number() | None, length=lambda self: len(self.restarts)),
         _late=Count(),
         _late_loss=Number(),
@@ -295,33 +294,32 @@ class Restarting(Learner):
         """The best policy for the losses since the last restart."""
         return self._asked("best_policy")  # type: ignore[no-any-return]
 
-    def certificate(self) -> Certificate | SemiBanditCertificate:
+    def certificate(self) -> Certificate:
         """What can be said about regret so far: the learner's certificates, added up.
 
         With full information it is about regret against the best policy of each segment; a
         statement stands only where it stands for all segments.
         """
-        found = self._asked("certificate")
+        found: Certificate = self._asked("certificate")
         if self._closed:
             m = len(self.restarts)
             notes = [f"{m} restarts: statements are sums over {m + 1} segments"]
             if self.max_restarts is None:
                 notes.append("restarts were not capped: nothing is promised in advance")
-            found = _add_up([*self._closed, found], notes)
+            found = Certificate.combined([*self._closed, found], notes)
         if self._late:  # in the segment that decided them, rounds without a loss were charged for
             note = (
                 f"{self._late} losses came after a restart and were not learned: in statements "
                 "their rounds cost the most that they could"
             )
-            facts = {"realised_regret": None} if hasattr(found, "realised_regret") else {}
+            facts = {kind: None for kind in found.values if kind == "realised_regret"}
             found = dataclasses.replace(
-                found,
+                found.changed(**facts),
                 rounds=found.rounds + self._late,
                 loss=found.loss + self._late_loss,
                 notes=(*found.notes, note),
-                **facts,
             )
-        return found  # type: ignore[no-any-return]
+        return found
 
     def regret_bound(self) -> float | None:
         """What theory promises over all segments; self-tuning needs max_restarts for it."""
@@ -399,20 +397,3 @@ class Restarting(Learner):
 _CARRIED = (
     "restarts", "_retry", "_closed", "_closed_bounds", "_late", "_late_loss",
 )  # fmt: skip
-
-
-def _add_up(certificates: Sequence[Any], notes: Sequence[str]) -> Any:
-    """The sum of certificates of segments; None where one of them has nothing to say.
-
-    High-probability statements keep their confidence: each adds a bound on the deviation of one
-    and the same martingale to something certain, and the bounds add up to more than one for all.
-    """
-    last = certificates[-1]
-    total: dict[str, Any] = {}
-    for field in dataclasses.fields(last):
-        values = [getattr(certificate, field.name) for certificate in certificates]
-        if field.name == "notes":
-            total["notes"] = (*dict.fromkeys(note for found in values for note in found), *notes)
-        elif field.name != "confidence":
-            total[field.name] = None if None in values else sum(values)
-    return dataclasses.replace(last, **total)

@@ -29,8 +29,9 @@ from hannan.core.state import (
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, check_integer, check_loss_range, check_seed, refuse
 from hannan.kernels.normalhedge import weights
-from hannan.learners.certificates import Certificate, feedback_notes, realised
+from hannan.learners.certificates import feedback_notes, realised
 from hannan.learners.full_losses import check_full_losses
+from hannan.learners.statements import Certificate
 from hannan.perturbation import seed_key
 
 _NOISE = 2**18  # bytes made ready by each copy, of which there are more and more

@@ -240,7 +240,5 @@ def _told(games: Sequence[Trace]) -> Iterator[Check]:
 
 def claimed_bounds(learner: Any) -> int:
     """Count the bounds on its regret that a learner claims."""
-    said = learner.certificate() if hasattr(learner, "certificate") else None
-    names = ("measured", "a_priori", "high_probability", "theorem_5")
-    estimates = ("stability_estimate", "variance_estimate", "comparator_estimate")
-    return sum(getattr(said, name, None) is not None for name in (*names, *estimates))
+    said = learner.certificate().statements if hasattr(learner, "certificate") else ()
+    return sum(each.bounds and each.value is not None for each in said)
