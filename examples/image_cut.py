@@ -1,8 +1,7 @@
 """Cutting a letter out of a picture, from labels of a few pixels a round, a fifth of them wrong.
 
-The loss of a round is a cut function: labels contradicted, and neighbours torn apart. There are
-2^120 sets of pixels to choose from; each round takes two maximum flows. After a third of the
-rounds the letter changes. Give a file name to have the picture drawn (needs matplotlib).
+The loss of a round is a cut function: labels contradicted, and neighbours torn apart. After a
+third of the rounds the letter changes. Give a file name to draw the picture (needs matplotlib).
 """
 
 import sys
