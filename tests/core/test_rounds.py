@@ -407,7 +407,7 @@ def test_rounds_that_another_learner_opens_and_closes_are_those_of_act_and_updat
     for t, (context, losses) in enumerate(inside_rounds(name, 90)):
         if t % 9 == 4 and inner.late is None:
             made, decision = inner.open(context, late=True), alone.decide(context)
-            assert inner.waiting(made.number).action == made.action
+            assert inner.open_round(made.number).action == made.action
             assert (made.number, made.action) == (decision.id, decision.action)
             assert repr(made.odds) == repr(decision.odds)
             waiting.append((made, decision, losses))
@@ -417,7 +417,7 @@ def test_rounds_that_another_learner_opens_and_closes_are_those_of_act_and_updat
                 each.update(feedback(each, action, losses))
         else:
             made = inner.open(context)
-            assert made is inner.current
+            assert made is inner.open_round()
             assert made.action == alone.act(context)
             if t % 11:
                 inner.close(made, feedback(inner, made.action, losses))

@@ -17,6 +17,7 @@ import numpy as np
 
 import hannan as hn
 from hannan.checks.availability import restricted_rounds, takes_available
+from hannan.core import OpenRound
 from hannan.core.storage.encoding import Encoder
 from hannan.core.storage.files import packed
 from tests import naive
@@ -399,7 +400,9 @@ def plain(thing, seen):
     if isinstance(thing, np.ndarray):
         return thing.tolist()
     if callable(getattr(thing, "_state", None)):
-        return [] if isinstance(thing, hn.Oracle) else plain(thing._state(), seen)
+        # A call that fails may leave notes in its round, which the next call makes anew.
+        left_out = isinstance(thing, hn.Oracle | OpenRound)
+        return [] if left_out else plain(thing._state(), seen)
     if isinstance(thing, Guessing):
         return thing.sums.tolist()
     return repr(thing) if isinstance(thing, int | float | str | None) else type(thing).__name__

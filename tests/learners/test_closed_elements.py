@@ -274,8 +274,8 @@ def test_a_forged_set_is_refused(kind, plays):
     learner = kind(hn.oracles.Subsets(4, 2), seed=0)
     learner.act(available=[0, 1, 3])
     reread(learner)
-    learner.current.plays = np.array(plays)
-    learner.current.action = np.array([0, 1])
+    learner.open_round().plays = np.array(plays)
+    learner.open_round().action = np.array([0, 1])
     with pytest.raises(hn.DamagedFileError):
         reread(learner)
 

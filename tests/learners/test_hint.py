@@ -592,13 +592,13 @@ def test_estimates_are_moved_into_the_range_of_losses_and_copied(guess):
     oracle = hn.oracles.AllPolicies(1, 3)
     learner = hn.ContextSemiBanditFTPL(oracle, predictor=Fixed(guess), seed=0)
     learner.act()
-    held = learner.current.values
+    held = learner.open_round().values
     assert (held == np.clip(guess, 0.0, 1.0)).all()
     sound = np.array([0.2, 0.7, 0.0])
     learner = hn.ContextSemiBanditFTPL(oracle, predictor=Fixed(sound), seed=0)
     learner.act()
-    assert learner.current.values is not sound
-    assert (learner.current.values == sound).all()
+    assert learner.open_round().values is not sound
+    assert (learner.open_round().values == sound).all()
 
 
 @pytest.mark.parametrize("guess", [np.array([0.2, np.nan, 0.3]), np.zeros(2), np.zeros((3, 1))])
@@ -630,7 +630,7 @@ def test_a_rule_is_one_object(kind):
         learner.act()
         learner.update(0.5)
     assert learner.act() in range(3)
-    assert learner.current.share == 0.5
+    assert learner.open_round().share == 0.5
     assert pytest.approx(42.0) == learner.hint.W
 
 

@@ -156,7 +156,7 @@ def test_mean_reward_is_close_to_that_of_the_best_set():
         hn.oracles.Subsets(12, 5, exactly=False), loss_range=REWARDS, seed=0
     )
     gained = [rewards[learner.act()].sum()]
-    learner.update(-rewards[learner.current.action])
+    learner.update(-rewards[learner.open_round().action])
     for _ in range(4999):
         action = learner.act()
         learner.update(-np.clip(rewards[action] + rng.uniform(-0.1, 0.1, len(action)), 0.0, 1.0))
@@ -221,10 +221,10 @@ def test_a_round_from_a_file_has_the_guess_that_belongs_to_it(loss_range):
     )
     learner.act()
     reread(learner)
-    learner.current.baseline = np.full(4, -3.0) if loss_range[0] else np.zeros(4)
+    learner.open_round().baseline = np.full(4, -3.0) if loss_range[0] else np.zeros(4)
     with pytest.raises(hn.DamagedFileError, match="baseline"):
         reread(learner)
-    learner.current.baseline = None
+    learner.open_round().baseline = None
     if loss_range[0]:
         with pytest.raises(hn.DamagedFileError, match="baseline"):
             reread(learner)

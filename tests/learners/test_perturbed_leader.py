@@ -76,7 +76,7 @@ def test_a_draw_from_a_file_finds_its_noise_again():
     learner = hn.ContextFTPL(oracle, epsilon=0.25, seed=0)
     learner.act(1)
     twin = reread(learner)
-    opened, loaded = learner.current, twin.current
+    opened, loaded = learner.open_round(), twin.open_round()
     assert (loaded.context, loaded.action) == (1, opened.action)
     assert loaded.draw[1:] == opened.draw[1:]
     learner.update([0.0, 1.0, 0.5])

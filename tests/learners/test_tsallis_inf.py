@@ -99,7 +99,7 @@ def test_what_is_measured_is_that_of_the_definition(predictor, late):
     for t in range(120):
         x = t % 2
         action = learner.act(x)
-        opened, decision = learner.current, learner.decide(1 - x) if late else None
+        opened, decision = learner.open_round(), learner.decide(1 - x) if late else None
         totals, decided, loss = learner._past.totals[x].copy(), opened.law, float(rng.random())
         Q = np.zeros(3) if opened.baseline is None else opened.baseline
         covered += bool(Q.any())

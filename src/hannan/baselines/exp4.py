@@ -12,6 +12,7 @@ from hannan.baselines._loss_scale import check_loss
 from hannan.baselines._policy_table import PolicyTable, check_rate
 from hannan.core import Action, Feedback, Learner, OpenRound, ParameterError
 from hannan.core.learner import learner_rng
+from hannan.core.rounds import Odds
 from hannan.core.state import Array, Generator, Number, State
 from hannan.core.validation import FloatArray, check_seed
 from hannan.oracles import FinitePolicies
@@ -116,8 +117,8 @@ class Exp4(Learner):
     def _law(self, opened: Round) -> FloatArray:
         return self._policies.law(opened, self._weights())
 
-    def _propensity(self, opened: Round) -> tuple[float, float]:
-        return 1.0 / opened.weight, 0.0
+    def _odds(self, opened: Round) -> Odds:
+        return Odds(opened.inverse, 1.0 / opened.weight, 0.0)
 
     def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
         return self._policies.replay(opened, self._weights(), copies, rng)

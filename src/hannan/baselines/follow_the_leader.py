@@ -10,7 +10,7 @@ import numpy as np
 from hannan.core import Action, Learner, Objective, OpenRound, Oracle, Policy
 from hannan.core.oracle import WITHOUT_NOISE, fixed_actions
 from hannan.core.policy import loss_of
-from hannan.core.rounds import IntArray
+from hannan.core.rounds import IntArray, Odds
 from hannan.core.state import Part, State
 from hannan.core.validation import FloatArray, check_loss_range, check_losses
 
@@ -80,10 +80,11 @@ class FollowTheLeader(Learner):
             return law
         return np.asarray(np.bincount(opened.plays, law, len(law)), dtype=np.float64)
 
-    def _propensity(self, opened: OpenRound) -> tuple[Any, Any]:
+    def _odds(self, opened: OpenRound) -> Odds:
         if isinstance(opened.action, int):
-            return 1.0, 0.0
-        return np.ones(len(opened.action)), np.zeros(len(opened.action))
+            return Odds(opened.inverse, 1.0, 0.0)
+        size = len(opened.action)
+        return Odds(opened.inverse, np.ones(size), np.zeros(size))
 
     def _replay(self, opened: OpenRound, copies: int, rng: np.random.Generator) -> list[Action]:
         self._act(opened)  # which changes nothing but the round

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from hannan.core import Action, ContextError, Learner, Menu, OpenRound
+from hannan.core.availability import Availability
 from hannan.core.learner import learner_rng
 from hannan.core.policy import loss_of
 from hannan.core.state import Count, Generator, State
@@ -19,6 +20,13 @@ from hannan.core.validation import (
     check_losses,
     check_seed,
 )
+
+
+class Unlearned(Availability):
+    """The available actions of a learner that takes either feedback, and learns from none."""
+
+    def note(self, opened: OpenRound, losses: Any, full: bool) -> None:
+        pass
 
 
 class UniformRandom(Learner):
@@ -52,7 +60,7 @@ class UniformRandom(Learner):
     None needed.
     """
 
-    learns = False
+    learns = False  # `update` takes either feedback
     _scores_actions = True
 
     stored = State(_rng=Generator())
@@ -84,6 +92,7 @@ class UniformRandom(Learner):
         self.loss_range = loss_range
         self._range = check_loss_range(self, loss_range)
         self._rng = learner_rng(seed)
+        self._availability = Unlearned()
 
     @property
     def described(self) -> bool:

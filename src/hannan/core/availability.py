@@ -8,6 +8,7 @@ elements in the first place: there r[b] = -1 for the others.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Hashable
 from typing import Any, Self
 
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core.arrays import as_array, grown
-from hannan.core.errors import InputTypeError, LossError
+from hannan.core.errors import InputTypeError, LossError, ParameterError
 from hannan.core.oracle import WITHOUT_NOISE, Objective, available_in
 from hannan.core.rounds import IntArray, OpenRound, context_key
 from hannan.core.state import Array, Count, DictOf, Key, Made, State
@@ -80,6 +81,38 @@ def check_available(
     if not valid:
         raise refuse(owner, name, accepted, available)
     return None if some.size == n_actions else some
+
+
+def available_to(learner: Any, available: Any) -> IntArray | None:
+    """Return the available actions of a learner, checked; None where all are."""
+    if available is None:
+        return None
+    if learner.described:
+        raise ParameterError(
+            "available= is for actions 0..K-1; of described actions, those that are not there "
+            "are left out of actions=."
+        )
+    oracle, restricts = learner.oracle, getattr(learner, "restricts_sets", False)
+    sets = oracle is not None and oracle.chooses_sets
+    if sets and not (restricts and learner._scores_actions):
+        whose = type(oracle if restricts else learner).__name__
+        raise ParameterError(
+            "available= for sets of elements needs ContextFTPL or ContextSemiBanditFTPL, and a "
+            f"policy class that can leave out elements, whose objective is scored; not {whose}."
+        )
+    if learner.action_count is None:
+        raise ParameterError(
+            f"available= needs the number of actions, which {type(learner).__name__} does not "
+            f"know yet: give {type(oracle).__name__} its n_actions=."
+        )
+    elements = sets or (restricts and oracle is not None and oracle.closes)
+    return check_available(learner, available, learner.action_count, sets=elements)
+
+
+def loss_span(learner: Any) -> LossRange:
+    """Return the range of a learner's losses."""
+    known = getattr(learner, "_range", None) or getattr(learner, "loss_range", None)
+    return known or (-math.inf, math.inf)
 
 
 def substitution(available: IntArray, substitute: int, n_actions: int) -> IntArray:

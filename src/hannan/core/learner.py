@@ -6,17 +6,17 @@ import copy
 import math
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 
 from hannan.core.arrays import as_rows, check_comparable
-from hannan.core.availability import Availability, check_available
+from hannan.core.availability import Availability, available_to, loss_span
 from hannan.core.environment import Feedback
 from hannan.core.errors import InputTypeError, ParameterError
-from hannan.core.menu import Menu, menu_of
+from hannan.core.menu import Menu, offered, undescribed
 from hannan.core.oracle import Objective, Oracle
 from hannan.core.params import Parametrised
 from hannan.core.policy import Action
@@ -27,7 +27,6 @@ from hannan.core.rounds import (
     Ledger,
     Odds,
     OpenRound,
-    context_key,
     n_actions_of,
 )
 from hannan.core.state import Array, Count, Part, State
@@ -35,7 +34,6 @@ from hannan.core.storage import save
 from hannan.core.stored import Stored
 from hannan.core.validation import (
     FloatArray,
-    LossRange,
     check_integer,
     check_probability,
     refuse,
@@ -90,9 +88,6 @@ class Learner(Parametrised, ABC):
     """
 
     feedback: ClassVar[Feedback] = Feedback.FULL
-    learns: ClassVar[bool] = True  # False: `update` takes either feedback and nothing is learned
-    knows_future: ClassVar[bool] = False  # True: it was told when which context arrives
-    restricts_sets: ClassVar[bool] = False  # True: `available` may leave out elements of sets
     Round: ClassVar[type[OpenRound]] = OpenRound
     oracle: Oracle | None = None
 
@@ -149,7 +144,7 @@ class Learner(Parametrised, ABC):
         2
         """
         if actions is not None or ids is not None:
-            context = self._offer(context, actions, ids)
+            context = offered(self, context, actions, ids)
         opened = self.open(context, available)
         answer = opened.action
         if actions is not None:
@@ -175,7 +170,7 @@ class Learner(Parametrised, ABC):
         ([0], 0.5)
         """
         if actions is not None or ids is not None:
-            context = self._offer(context, actions, ids)
+            context = offered(self, context, actions, ids)
         opened = self.open(context, available, late=True)
         if actions is not None:
             opened.named = opened.context.ids is not None
@@ -205,11 +200,11 @@ class Learner(Parametrised, ABC):
                     f"where all actions are available; got {len(each)}."
                 )
         if actions is not None:
-            rows = [self._offer(x, each) for x, each in zip(rows, offers, strict=True)]
-        self._check_room(len(rows))
+            rows = [offered(self, x, each) for x, each in zip(rows, offers, strict=True)]
+        self._ledger.check_room(len(rows), self.late)
         ahead = int(self._ledger.current is not None)
         checked = [self.check_context(x, i) for i, x in enumerate(rows, ahead)]
-        subsets = [self._some(mask) for mask in masks]
+        subsets = [available_to(self, mask) for mask in masks]
         decisions: list[Decision] = []
         try:
             for x, some in zip(checked, subsets, strict=True):
@@ -244,37 +239,27 @@ class Learner(Parametrised, ABC):
             )
         opened = None if decision is not None else self._ledger.current
         if opened is None:
-            opened = self._ledger.find(decision, self._context_key)
+            opened = self._ledger.find(decision, self.oracle)
         self.close(opened, loss)
 
     def forget(self, decision: Decision | int) -> None:
         """Give up waiting for a decision's loss."""
-        opened = self._ledger.find(decision, self._context_key)
+        opened = self._ledger.find(decision, self.oracle)
         try:
             self._ledger.forget(opened)
             self._abandoned(opened)
         except BaseException:
-            self._break()
+            _break(self)
             raise
-
-    @property
-    def current(self) -> OpenRound | None:
-        """The round that `act` opened and that waits for its loss."""
-        return self._ledger.current
 
     @property
     def open_decisions(self) -> list[int]:
         """Ids of the decisions not answered yet."""
         return list(self._ledger.waiting)
 
-    @property
-    def has_estimates(self) -> bool:
-        """Whether every round has a predictor's estimates, in `values`."""
-        return False
-
-    def waiting(self, decision: int) -> OpenRound:
-        """The round of a decision that has not been answered yet, by its id."""
-        return self._ledger.waiting[decision]
+    def open_round(self, decision: int | None = None) -> OpenRound | None:
+        """Return the open round of a decision by its id, or the one that `act` opened."""
+        return self._ledger.current if decision is None else self._ledger.waiting[decision]
 
     @property
     def late(self) -> str | None:
@@ -289,9 +274,9 @@ class Learner(Parametrised, ABC):
         `late`: as a decision, whose loss may come after those of later rounds.
         """
         if late:
-            self._check_room(1)
+            self._ledger.check_room(1, self.late)
         checked = self.check_context(context, int(late and self._ledger.current is not None))
-        some = None if available is None else self._some(available)
+        some = None if available is None else available_to(self, available)
         opened = self._choose(checked, some, late)
         self.commit(opened)
         return opened
@@ -303,7 +288,7 @@ class Learner(Parametrised, ABC):
         if restricted:
             by_score = self._scores_actions
             if full and recorded:
-                loss = sets.complete(opened, loss, self._span() if by_score else None)
+                loss = sets.complete(opened, loss, loss_span(self) if by_score else None)
         learned = False
         try:
             opened.calls = 0
@@ -314,13 +299,13 @@ class Learner(Parametrised, ABC):
             if restricted:
                 sets.count(by_score)
             if recorded:
-                if (restricted or sets.costs is not None) and self.learns:
+                if restricted or sets.costs is not None:
                     sets.note(opened, loss, full)
                 self._ledger.close(opened)
         except BaseException as error:
             # `_update` changes nothing if it raises an Exception; others come at any moment.
             if learned or not isinstance(error, Exception):
-                self._break()
+                _break(self)
             raise
 
     def begin(self, context: Any, plays: IntArray | None = None, late: bool = False) -> Any:
@@ -348,15 +333,16 @@ class Learner(Parametrised, ABC):
                 if dropped is not None:
                     self._abandoned(dropped)
         except BaseException:
-            self._break()
+            _break(self)
             raise
 
     def prepare(self, context: Any, available: Any = None, *, late: bool = False) -> Any:
         """Prepare a round for questions about its action; nothing changes."""
-        some = None if available is None else self._some(available)
+        some = None if available is None else available_to(self, available)
         opened = self.Round(self.check_context(context))
         opened.late = late or bool(self._ledger.waiting)
-        self._restrict(opened, some)
+        if some is not None:
+            _restrict(self, opened, some)
         self._prepare(opened)
         return opened
 
@@ -368,23 +354,12 @@ class Learner(Parametrised, ABC):
         if late or ledger.waiting:
             opened.late, opened.arrived_before = True, ledger.closed
         if some is not None:
-            self._restrict(opened, some)
+            _restrict(self, opened, some)
         self._prepare(opened)
         self._act(opened)
         if late:
             opened.odds = self._odds(opened)
         return opened
-
-    def _restrict(self, opened: Any, some: IntArray | None) -> None:
-        """Fix what is played for each choice, where not all actions are available."""
-        if some is not None:
-            assert self.action_count is not None
-            span = getattr(self, "loss_range", None)
-            self._availability.restrict(opened, some, self.action_count, self._total(), span)
-
-    def _break(self) -> None:
-        """Mark this learner as broken: committing was interrupted, so its state is unknown."""
-        self._ledger = BrokenLedger()  # type: ignore[assignment]
 
     # What is to come --------------------------------------------------------------------------
 
@@ -405,14 +380,12 @@ class Learner(Parametrised, ABC):
         """
         check_integer("would_play", "copies", copies, 1)
         seed = check_integer("would_play", "seed", seed, 0)
-        if actions is not None or ids is not None:
-            menu = self._offer(context, actions, ids)
-            return list(map(menu.named, self._would_play(menu, copies, seed, available)))
-        return self._would_play(context, copies, seed, available)
-
-    def _would_play(self, context: Any, copies: int, seed: int, available: Any) -> list[Any]:
+        named = actions is not None or ids is not None
+        if named:
+            context = offered(self, context, actions, ids)
         rng = np.random.default_rng([_REPLAYS, seed])
-        return self._replay(self.prepare(context, available), copies, rng)
+        answers = self._replay(self.prepare(context, available), copies, rng)
+        return list(map(context.named, answers)) if named else answers
 
     def propensities(
         self,
@@ -432,10 +405,7 @@ class Learner(Parametrised, ABC):
         """
         check_integer(self, "draws", draws, 2)
         if actions is not None:
-            context = self._offer(context, actions)
-        return self._propensities(context, draws, available, decide)
-
-    def _propensities(self, context: Any, draws: int, available: Any, decide: bool) -> Propensities:
+            context = offered(self, context, actions)
         opened = self.prepare(context, available, late=decide)
         law = self._law(opened)
         if law is not None:
@@ -448,15 +418,6 @@ class Learner(Parametrised, ABC):
         # Decisions that wait count too: estimates of several rounds shall not share their error.
         q = self._shares(opened, draws, np.random.default_rng([_REPLAYS, self.clock]))
         return Propensities(q, np.sqrt(q * (1.0 - q) / draws), draws)
-
-    def worst_case(
-        self, rounds: int, restarts: int, total_delay: int = 0, unanswered: int = 0
-    ) -> float | None:
-        """What theory promises after so many restarts, where bounds of segments do not add up.
-
-        `total_delay`: pairs of rounds that were open together; `unanswered`: rounds without a loss.
-        """
-        return None
 
     def regret_bound(self) -> float | None:
         """What theory promises for expected regret so far, whatever the adversary; None if nothing.
@@ -482,26 +443,18 @@ class Learner(Parametrised, ABC):
             Parameters that change with them, such as `exploration`.
         """
         if self.oracle is None or self.action_count is None or self.oracle.chooses_sets:
-            raise self._inextensible()
+            return Learner._extended(self, n_actions, changes)
         check_integer("extended", "n_actions", n_actions, self.action_count + 1)
         changes = {"oracle": self.oracle.clone(n_actions=n_actions), **changes}
-        twin = self._changed(changes)
-        twin._take_over(self, n_actions, changes)
+        twin = self._extended(n_actions, changes)
         twin.rounds, twin.oracle_calls = self.rounds, self.oracle_calls + twin.oracle_calls
         twin._ledger = self._ledger.extended(n_actions)
         twin._availability = self._availability.extended(n_actions)
         return twin
 
-    def _changed(self, changes: dict[str, Any]) -> Self:
-        """A new learner for another number of actions."""
-        return self.clone(**changes)
-
-    def _take_over(self, other: Any, n_actions: int, changes: dict[str, Any]) -> None:
-        """Go on from where one with fewer actions is, as far as rounds do not say it."""
-        raise self._inextensible()
-
-    def _inextensible(self) -> ParameterError:
-        return ParameterError(
+    def _extended(self, n_actions: int, changes: dict[str, Any]) -> Self:
+        """Return a clone with these changes that goes on from here, except for open rounds."""
+        raise ParameterError(
             f"{type(self).__name__} cannot take more actions than it began with: make a new one."
         )
 
@@ -531,7 +484,7 @@ class Learner(Parametrised, ABC):
             self._ledger.logged += 1
         except BaseException as error:
             if learned or not isinstance(error, Exception):
-                self._break()
+                _break(self)
             raise
 
     def _learn_logged(self, context: Any, action: int, loss: Any, propensity: float) -> None:
@@ -656,7 +609,7 @@ class Learner(Parametrised, ABC):
         oracle = self.oracle
         if oracle is None:
             if isinstance(context, Menu):
-                raise self._undescribed()
+                raise undescribed(self)
             return check_comparable(context)
         return (
             oracle.at(self.clock + ahead, context)
@@ -672,72 +625,25 @@ class Learner(Parametrised, ABC):
         ledger = self._ledger
         return self.rounds + len(ledger.waiting) + ledger.forgotten
 
-    def _check_room(self, decisions: int) -> None:
-        """Refuse decisions whose losses could not come late, and too many of them."""
-        if self.late is not None:
-            raise ParameterError(self.late)
-        self._ledger.check_room(decisions)
-
     def _odds(self, opened: Any) -> Odds:
-        """How likely the action of a round was, for its decision."""
-        return Odds(opened.inverse, *self._propensity(opened))
-
-    def _propensity(self, opened: Any) -> tuple[Any, Any]:
-        """The probability of the action of a round, and its standard error."""
+        """Return how likely the action of a round was, for its decision."""
         law = self._law(opened)
         if law is None:
-            return math.nan, math.nan
+            return Odds(opened.inverse, math.nan, math.nan)
         q = law[opened.action]
-        return (float(q), 0.0) if isinstance(opened.action, int) else (q, np.zeros(len(q)))
+        if isinstance(opened.action, int):
+            return Odds(opened.inverse, float(q), 0.0)
+        return Odds(opened.inverse, q, np.zeros(len(q)))
 
-    def _offer(self, context: Any, actions: Any, ids: Any = None) -> Menu:
-        """The context of a round with described actions."""
-        if not self.described:
-            raise self._undescribed()
-        if actions is None:
-            raise ParameterError(
-                "What is offered is missing: give actions=, a row of features for each action."
-            )
-        return menu_of(context, actions, ids)
 
-    def _undescribed(self) -> ParameterError:
-        """What to say where described actions were given to a learner for other ones."""
-        return ParameterError(
-            f"{type(self).__name__} is for actions that are the same in every round, so it takes "
-            'no actions= and no Menu. For described ones use hn.bandit(actions="described"), or '
-            "ContextSemiBanditFTPL over oracles.SharedLinear or oracles.ListedRules."
-        )
+def _restrict(learner: Learner, opened: OpenRound, some: IntArray) -> None:
+    """Fix what is played for each choice, where not all actions are available."""
+    assert learner.action_count is not None
+    span = getattr(learner, "loss_range", None)
+    given = learner.action_count, learner._total(), span
+    learner._availability.restrict(opened, some, *given)
 
-    def _some(self, available: Any) -> IntArray | None:
-        """The available actions, checked; None where all are."""
-        if available is None:
-            return None
-        if self.described:
-            raise ParameterError(
-                "available= is for actions 0..K-1; of described actions, those that are not there "
-                "are left out of actions=."
-            )
-        oracle = self.oracle
-        sets = oracle is not None and oracle.chooses_sets
-        if sets and not (self.restricts_sets and self._scores_actions):
-            whose = type(oracle if self.restricts_sets else self).__name__
-            raise ParameterError(
-                f"available= for sets of elements works with ContextFTPL and "
-                "ContextSemiBanditFTPL over Subsets, PartitionMatroid, SpanningTrees, Matchings, "
-                f"Matroid, Paths and LinearProgram, and those in PerContext; not with {whose}."
-            )
-        if self.action_count is None:
-            raise ParameterError(
-                f"available= needs the number of actions, which {type(self).__name__} does not "
-                f"know yet: give {type(oracle).__name__} its n_actions=."
-            )
-        elements = sets or (self.restricts_sets and oracle is not None and oracle.closes)
-        return check_available(self, available, self.action_count, sets=elements)
 
-    def _span(self) -> LossRange:
-        """The range of the losses."""
-        found = getattr(self, "_range", None) or getattr(self, "loss_range", None)
-        return found or (-math.inf, math.inf)
-
-    def _context_key(self, context: Any) -> Hashable:
-        return context_key(context) if self.oracle is None else self.oracle.key(context)
+def _break(learner: Learner) -> None:
+    """Mark a learner as broken: committing was interrupted, so its state is unknown."""
+    learner._ledger = BrokenLedger()  # type: ignore[assignment]

@@ -123,6 +123,26 @@ def menu_of(context: Any, actions: Any, ids: Any = None) -> Menu:
     return Menu(context, actions, ids)
 
 
+def offered(learner: Any, context: Any, actions: Any, ids: Any = None) -> Menu:
+    """Return the context of a round in which a learner is offered these actions."""
+    if not learner.described:
+        raise undescribed(learner)
+    if actions is None:
+        raise ParameterError(
+            "What is offered is missing: give actions=, a row of features for each action."
+        )
+    return menu_of(context, actions, ids)
+
+
+def undescribed(learner: Any) -> ParameterError:
+    """Return the error for described actions that are given to a learner for other ones."""
+    return ParameterError(
+        f"{type(learner).__name__} is for actions that are the same in every round, so it takes "
+        'no actions= and no Menu. For described ones use hn.bandit(actions="described"), or '
+        "ContextSemiBanditFTPL over oracles.SharedLinear or oracles.ListedRules."
+    )
+
+
 def _check_rows(given: Any) -> FloatArray:
     if type(given) is np.ndarray and given.dtype == np.float64 and given.ndim == 2:
         rows = np.ascontiguousarray(given) + 0.0  # a copy, without negative zeros

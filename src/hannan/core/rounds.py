@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core.arrays import grown
-from hannan.core.errors import DamagedFileError, DecisionError, OrderError
-from hannan.core.oracle import available_in
+from hannan.core.errors import DamagedFileError, DecisionError, OrderError, ParameterError
+from hannan.core.oracle import Oracle, available_in
 from hannan.core.policy import Action, same_action
 from hannan.core.state import (
     MOST,
@@ -372,8 +372,10 @@ class Ledger(Stored):
             found.append(self.current)
         return [other for other in found if other is not opened]
 
-    def check_room(self, decisions: int) -> None:
-        """Refuse decisions where too many wait already."""
+    def check_room(self, decisions: int, refusal: str | None) -> None:
+        """Refuse decisions whose losses could not come late, and too many of them."""
+        if refusal is not None:
+            raise ParameterError(refusal)
         if len(self.waiting) + decisions > MOST_OPEN:
             raise DecisionError(
                 f"{len(self.waiting)} decisions wait for their losses, and {MOST_OPEN} may: give "
@@ -408,7 +410,7 @@ class Ledger(Stored):
         some = None if opened.plays is None else opened.available
         return Decision(opened.number, opened.context, answer, opened.odds, some, self.maker)
 
-    def find(self, decision: Decision | int | None, key: Callable[[Any], Hashable]) -> OpenRound:
+    def find(self, decision: Decision | int | None, oracle: Oracle | None) -> OpenRound:
         """The round that a loss belongs to, or an error that says why there is none."""
         if decision is None:
             if self.current is None:
@@ -428,6 +430,7 @@ class Ledger(Stored):
         if isinstance(decision, Decision):
             nobody = None in (decision.maker, self.maker) or number < self.inherited
             same = nobody or decision.maker is self.maker
+            key = context_key if oracle is None else oracle.key
             same = same and key(decision.context) == key(opened.context)
             if not same or not same_action(decision.action, opened.answer):
                 raise DecisionError(f"Decision {number} was made by another learner.")

@@ -687,7 +687,7 @@ class Decider(Parametrised):
 
     def _answer(self, key: Id, number: int, action: int, q: float) -> Answer:
         """A decision that waits, as callers see it."""
-        opened = self._learner.waiting(number)
+        opened = self._learner.open_round(number)
         names = opened.context.ids if self._names is None else self._names.every
         return Answer(names[action], q, key, names, opened)
 
@@ -755,7 +755,7 @@ class Decider(Parametrised):
         )
 
     def _could_play(self, number: int, action: int) -> bool:
-        opened = self._learner.waiting(number)
+        opened = self._learner.open_round(number)
         return type(opened.action) is int and opened.action == action
 
 

@@ -523,10 +523,6 @@ class ContextSemiBanditFTPL(Learner):
         return self._leader.complexity()
 
     @property
-    def has_estimates(self) -> bool:
-        return self._hint.mixes
-
-    @property
     def predictor_(self) -> Any:
         """The predictor at work, which has learned all that was seen, or None."""
         return self._hint.predictor
@@ -561,15 +557,17 @@ class ContextSemiBanditFTPL(Learner):
             twin._resampling.note(False)
         return twin
 
-    def _take_over(self, other: Any, n_actions: int, changes: dict[str, Any]) -> None:
-        self._leader = other._leader.extended(self.oracle)
-        self._step = other._step.extended(self._leader)
-        self.oracle_calls = self._leader.collect()
-        self._hint = other._hint.extended(n_actions, self._floor.kept)
-        self._floor.price = other._floor.price
-        self._resampling = copy.copy(other._resampling)
-        self._account = copy.copy(other._account)
-        self._decided, self._start = other._decided, other._start
+    def _extended(self, n_actions: int, changes: dict[str, Any]) -> Self:
+        twin = self.clone(**changes)
+        twin._leader = self._leader.extended(twin.oracle)
+        twin._step = self._step.extended(twin._leader)
+        twin.oracle_calls = twin._leader.collect()
+        twin._hint = self._hint.extended(n_actions, twin._floor.kept)
+        twin._floor.price = self._floor.price
+        twin._resampling = copy.copy(self._resampling)
+        twin._account = copy.copy(self._account)
+        twin._decided, twin._start = self._decided, self._start
+        return twin
 
     def _learn_logged(self, context: Any, action: int, loss: Any, propensity: float) -> None:
         """As `_update`, with the mean of J_t for the propensity that is known."""

@@ -58,7 +58,9 @@ class DriftMonitor(Stored):
         self.teaches = self._own is not None  # a predictor here, beside the learner
         sets = learner.oracle is not None and learner.oracle.chooses_sets
         # Whether what is expected has to be asked for, as the learner's rounds do not have it.
-        self.asks = self.teaches or sets or not learner.has_estimates
+        self.asks = (
+            self.teaches or sets or not getattr(getattr(learner, "hint", None), "mixes", False)
+        )
         self._watches = self._source is not None
         if detector is not None:
             self._detector = _copied(detector)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -345,10 +345,12 @@ class KnownDistribution(Learner):
         past: Objective = self._past
         return past
 
-    def _take_over(self, other: Any, n_actions: int, changes: dict[str, Any]) -> None:
-        self._past = extended(other._past, self.oracle)
-        self.hint = other.hint.extended(n_actions, self._floor.kept)
-        self._floor.price = other._floor.price
-        self._W, self._tops = other._W.copy(), other._tops.copy()
-        self._D, self._loss = other._D, other._loss
-        self._key, self._number = other._key, other._number
+    def _extended(self, n_actions: int, changes: dict[str, Any]) -> Self:
+        twin = self.clone(**changes)
+        twin._past = extended(self._past, twin.oracle)
+        twin.hint = self.hint.extended(n_actions, twin._floor.kept)
+        twin._floor.price = self._floor.price
+        twin._W, twin._tops = self._W.copy(), self._tops.copy()
+        twin._D, twin._loss = self._D, self._loss
+        twin._key, twin._number = self._key, self._number
+        return twin

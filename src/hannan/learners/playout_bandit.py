@@ -12,6 +12,7 @@ from hannan.bounds import Bound, playout_bandit
 from hannan.core import Action, Feedback, Learner, Objective, Oracle, ParameterError, Policy
 from hannan.core.arrays import Contexts
 from hannan.core.oracle import WITHOUT_NOISE, available_in, fixed_actions, losses_alone
+from hannan.core.rounds import Odds
 from hannan.core.state import Number, Part, State
 from hannan.core.validation import (
     FloatArray,
@@ -216,8 +217,8 @@ class PlayoutBandit(Learner):
             loss_bound=self._range[1],
         )
 
-    def _propensity(self, opened: Round) -> tuple[Any, Any]:
-        return 1.0 / opened.weight, 0.0
+    def _odds(self, opened: Round) -> Odds:
+        return Odds(opened.inverse, 1.0 / opened.weight, 0.0)
 
     def _reseeded(self, rng: np.random.Generator) -> Self:
         twin = copy.copy(self)

@@ -117,7 +117,7 @@ class Restarting(Learner):
             raise refuse(self, "learner", "a learner, such as ContextFTPL(oracle)", learner)
         if detector is not None and not callable(getattr(detector, "update", None)):
             raise refuse(self, "detector", "an object with update(value)", detector)
-        if learner.knows_future:
+        if getattr(learner, "knows_future", False):
             raise ParameterError(
                 f"Restarting cannot play through {type(learner).__name__}: its noise belongs to a "
                 "sequence of contexts known from its first round on, which a learner started later "
@@ -276,14 +276,17 @@ class Restarting(Learner):
 
     # What is to come --------------------------------------------------------------------------
 
-    def _would_play(self, context: Any, copies: int, seed: int, available: Any) -> list[Action]:
+    def would_play(self, context: Any = None, *args: Any, **options: Any) -> list[Any]:
         self._retry.finish(self)
-        return self.player.would_play(self.check_context(context), copies, seed, available)
+        return self.player.would_play(self._at(context), *args, **options)
 
-    def _propensities(self, context: Any, draws: int, available: Any, decide: bool) -> Propensities:
+    def propensities(self, context: Any = None, *args: Any, **options: Any) -> Propensities:
         self._retry.finish(self)
-        context = self.check_context(context)
-        return self.player.propensities(context, draws, available, decide=decide)
+        return self.player.propensities(self._at(context), *args, **options)
+
+    def _at(self, context: Any) -> Any:
+        """Return a context with its time, where the class changes with time."""
+        return super().check_context(context) if self._timed else context
 
     def _odds(self, opened: Round) -> Odds:
         return opened.inner.odds  # type: ignore[no-any-return]
@@ -334,7 +337,9 @@ class Restarting(Learner):
         if self.rounds:
             ledger = self._ledger
             late = ledger.total_delay, ledger.unanswered + self._late
-            worst = player.worst_case(self.rounds - self._late, most or 0, *late)
+            worst = None
+            if hasattr(player, "worst_case"):
+                worst = player.worst_case(self.rounds - self._late, most or 0, *late)
             if worst is not None:
                 return worst if most is not None and worst < math.inf else None
         return sum(bound for bound in bounds if bound is not None)
@@ -360,13 +365,12 @@ class Restarting(Learner):
                 opened.inner = inside.current if number is None else inside.waiting[number]
         return twin
 
-    def _changed(self, changes: dict[str, Any]) -> Self:
-        return self.clone(learner=self.learner.clone(**changes))
-
-    def _take_over(self, other: Any, n_actions: int, changes: dict[str, Any]) -> None:
-        player = other.player.extended(n_actions, **changes)
-        vars(self).update(copy.deepcopy({name: getattr(other, name) for name in _CARRIED}))
-        self.player, self._monitor = player, other._monitor.extended(player, n_actions)
+    def _extended(self, n_actions: int, changes: dict[str, Any]) -> Self:
+        twin = self.clone(learner=self.learner.clone(**changes))
+        player = self.player.extended(n_actions, **changes)
+        vars(twin).update(copy.deepcopy({name: getattr(self, name) for name in _CARRIED}))
+        twin.player, twin._monitor = player, self._monitor.extended(player, n_actions)
+        return twin
 
     def _learn_logged(self, context: Any, action: int, loss: Any, propensity: float) -> None:
         self._retry.finish(self)

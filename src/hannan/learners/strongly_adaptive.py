@@ -391,7 +391,7 @@ class StronglyAdaptive(Learner):
             raise ParameterError(
                 f"StronglyAdaptive needs a learner with an oracle; {name} has none."
             )
-        if learner.knows_future or type(learner.oracle).at is not Oracle.at:
+        if getattr(learner, "knows_future", False) or type(learner.oracle).at is not Oracle.at:
             raise ParameterError(
                 f"StronglyAdaptive starts copies of {name} in the middle of the game, so it cannot "
                 "take one that was told when which context arrives."

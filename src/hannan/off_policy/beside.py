@@ -63,7 +63,6 @@ class Beside(Learner):
         self.draws = check_integer(self, "draws", draws, 2)
         self.oracle = learner.oracle
         self.feedback = learner.feedback  # type: ignore[misc]
-        self.learns = learner.learns  # type: ignore[misc]
         self.rounds = learner.rounds
         self.oracle_calls = learner.oracle_calls
         self._availability = PassedOn()
@@ -128,19 +127,14 @@ class Beside(Learner):
         self.learner.reset()
         super().reset()
 
-    def _would_play(self, context: Any, copies: int, seed: int, available: Any) -> list[Action]:
-        return self.learner.would_play(context, copies, seed, available)
+    def would_play(self, *args: Any, **options: Any) -> list[Any]:
+        return self.learner.would_play(*args, **options)
 
-    def _propensities(self, context: Any, draws: int, available: Any, decide: bool) -> Propensities:
-        return self.learner.propensities(context, draws, available, decide=decide)
+    def propensities(self, *args: Any, **options: Any) -> Propensities:
+        return self.learner.propensities(*args, **options)
 
     def regret_bound(self) -> float | None:
         return self.learner.regret_bound()
-
-    def worst_case(
-        self, rounds: int, restarts: int, total_delay: int = 0, unanswered: int = 0
-    ) -> float | None:
-        return self.learner.worst_case(rounds, restarts, total_delay, unanswered)
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
         return self.learner.loss_suffered(action, loss)

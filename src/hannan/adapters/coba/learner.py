@@ -258,7 +258,7 @@ def _check_bandit(learner: Any, described: bool) -> None:
     """Refuse what cannot learn from the reward of one action."""
     if not isinstance(learner, Learner):
         raise refuse("CobaLearner", "learner", "a function that makes a learner", learner)
-    if learner.learns and learner.feedback is Feedback.FULL:
+    if getattr(learner, "learns", True) and learner.feedback is Feedback.FULL:
         raise ParameterError(
             f"{type(learner).__name__} learns from the losses of all actions, and coba tells the "
             "reward of one. Use a learner with bandit feedback, as ContextSemiBanditFTPL."

@@ -225,7 +225,7 @@ def _check_learner(owner: object, learner: Any) -> int:
     if not isinstance(learner, Learner):
         raise refuse(owner, "learner", "a learner, such as ContextSemiBanditFTPL(oracle)", learner)
     source: Any = learner if learner.oracle is None else learner.oracle
-    told_all = learner.learns and learner.feedback is not Feedback.SEMI
+    told_all = getattr(learner, "learns", True) and learner.feedback is not Feedback.SEMI
     if told_all or getattr(source, "max_chosen", 1) > 1:
         raise InputTypeError(
             "RiverPolicy shows a learner the reward of one arm and of no other, so it takes one "
