@@ -239,37 +239,3 @@ def test_every_test_is_run_at_merge_or_at_night():
     }
     called = (root / ".ci" / "run").read_text(encoding="utf-8").split("\n")
     assert called[-2:] == ["make -j 2 --output-sync check test-all", ""]
-
-
-INTERNAL = ("numba.core", "numba.np", "numba.cpython", "numba.misc", "numba.stencils")
-PYTHONS_OWN = ("_thread", "_frozen_importlib", "_collections_abc", "_weakref", "dis", "opcode")
-
-
-def internals_imported(tree: ast.AST) -> list[str]:
-    """Modules that numba or Python do not document, as far as `tree` imports them."""
-    names = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and not node.level:
-            names += [f"{node.module}.{alias.name}" for alias in node.names]
-        elif isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-    return [
-        name
-        for name in names
-        if f"{name}.".startswith(tuple(f"{known}." for known in INTERNAL + PYTHONS_OWN))
-    ]
-
-
-def test_nothing_is_imported_that_numba_or_python_do_not_document():
-    imported = {
-        path.name: internals_imported(ast.parse(path.read_text(encoding="utf-8"))) for path in FILES
-    }
-    assert {name: found for name, found in imported.items() if found} == {}
-
-
-@pytest.mark.parametrize(
-    "line", ["from numba.core import cgutils", "import numba.core.types", "from numba import core"]
-)
-def test_internals_are_found(line):
-    assert internals_imported(ast.parse(line))
-    assert not internals_imported(ast.parse("from numba.extending import intrinsic; import numba"))
