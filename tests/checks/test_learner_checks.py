@@ -15,6 +15,7 @@ from hannan.checks import (
     check_docstring,
     check_learner,
 )
+from hannan.core.state import State
 from tests.problems import FINITE, PLANTED, PUNISHER, SLATES
 
 
@@ -132,6 +133,7 @@ class TakesAnySet(Good):
 
 
 class ForgetsToSave(Good):
+    stored = State()
     age = 0
 
     def update(self, loss, decision=None):

@@ -101,14 +101,19 @@ def has_default(kind: type, name: str) -> bool:
 _NO_DEFAULT = object()
 
 
-def silent_class(kind: type[Stored]) -> type | None:
-    """Return the class from outside that may have attributes and does not say which to store."""
-    if not kind._learns or dataclasses.is_dataclass(kind):
+def silent_class(thing: Stored) -> type | None:
+    """Return the class from outside that gives an object attributes without saying what to store.
+
+    A class that has a constructor, or defaults that the object has replaced, must list in `stored`
+    what files hold of it.
+    """
+    if not thing._learns or dataclasses.is_dataclass(thing):
         return None
-    for base in kind.__mro__:
+    own = getattr(thing, "__dict__", {}).keys() - declared(type(thing)).keys()
+    for base in type(thing).__mro__:
         if base.__module__.startswith("hannan."):
             return None
-        own = vars(base)
-        if "stored" not in own and ("__init__" in own or own.get("__annotations__")):
+        members = {*vars(base), *getattr(base, "__annotations__", ())}
+        if "stored" not in vars(base) and ("__init__" in vars(base) or members & own):
             return base
     return None

@@ -100,7 +100,7 @@ class Encoder:
         return node
 
     def _learned(self, value: Stored, path: str) -> dict[str, Node]:
-        silent = silent_class(type(value))
+        silent = silent_class(value)
         if silent is not None:
             raise StorageError(
                 f"A file cannot hold {path}: {silent.__name__} does not say what a file holds of "
