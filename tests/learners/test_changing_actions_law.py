@@ -147,7 +147,7 @@ def test_the_weights_of_listed_policies_are_those_of_what_was_played():
     for x, losses, _ in ROUNDS[:40]:
         learner.update(float(losses[learner.act(x)]))
     available = np.array([0, 3])
-    mass = np.bincount(TABLE[:, 0], learner._weights(), 4)
+    mass = np.bincount(TABLE[:, 0], learner._weights(None), 4)
     for _ in range(50):
         decision = learner.decide(0, available=available)
         substitute = substitute_of(learner, 0, available)

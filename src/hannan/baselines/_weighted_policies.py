@@ -18,7 +18,7 @@ from hannan.oracles import FinitePolicies
 
 
 class WeightedPolicies(Learner):
-    """Follow a policy with probability proportional to its weight; full information.
+    """Follow a policy with probability proportional to its weight.
 
     `_totals` holds one number for each policy, from which a subclass computes the weights.
 

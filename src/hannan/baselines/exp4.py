@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hannan.baselines._loss_scale import check_loss
-from hannan.baselines._policy_table import PolicyTable, check_rate
-from hannan.core import Action, Feedback, Learner, OpenRound, ParameterError
-from hannan.core.learner import learner_rng
+from hannan.baselines._policy_table import check_rate
+from hannan.baselines._weighted_policies import WeightedPolicies
+from hannan.core import Action, Feedback, OpenRound, ParameterError
 from hannan.core.rounds import Odds
-from hannan.core.state import Array, Generator, Number, State
-from hannan.core.validation import FloatArray, check_seed
+from hannan.core.state import Number, State
+from hannan.core.validation import FloatArray
 from hannan.oracles import FinitePolicies
 
 
-class Exp4(Learner):
+class Exp4(WeightedPolicies):
     r"""Exponential weights over a table of N policies, bandit feedback: O(N) a round, no oracle.
 
     On context x action a is played with probability :math:`p_a`, the total weight of the policies
@@ -56,9 +56,6 @@ class Exp4(Learner):
     """
 
     feedback = Feedback.SEMI
-    oracle: FinitePolicies
-
-    stored = State(_totals=Array(), _rng=Generator())
 
     class Round(OpenRound):
         """What was chosen had this probability, and what is played one over the weight."""
@@ -81,22 +78,15 @@ class Exp4(Learner):
         seed: int | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        super().__init__()
-        self.actions = actions
+        super().__init__(actions, seed, loss_range)
         self.learning_rate = check_rate(self, learning_rate)
-        self.seed = check_seed(self, seed)
-        self.loss_range = loss_range
-        self._policies = PolicyTable(actions, loss_range, self)
-        self.oracle = self._policies.oracle
-        self._totals = np.zeros(len(self._policies))
-        self._rng = learner_rng(seed)
         if self._policies.range[0] < 0.0:
             raise ParameterError("Exp4 needs losses that are never negative: shift them.")
         if self.oracle.sets is not None:
             raise ParameterError("Exp4 is for single actions; got a table of sets.")
 
-    def _act(self, opened: Round) -> None:
-        mass = self._policies.by_action(opened.context, self._weights())
+    def _act(self, opened: Any) -> None:
+        mass = self._policies.by_action(opened.context, self._weights(opened))
         ends = mass.cumsum()
         found = int(ends.searchsorted(self._rng.random() * ends[-1], side="right"))
         choice = min(found, self.oracle.n_actions - 1)
@@ -114,14 +104,8 @@ class Exp4(Learner):
         charge[opened.chosen] = cost / opened.probability
         self._totals += self._policies.charge(opened.context, charge)
 
-    def _law(self, opened: Round) -> FloatArray:
-        return self._policies.law(opened, self._weights())
-
     def _odds(self, opened: Round) -> Odds:
         return Odds(opened.inverse, 1.0 / opened.weight, 0.0)
-
-    def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
-        return self._policies.replay(opened, self._weights(), copies, rng)
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
         return check_loss(loss, self._policies.range)
@@ -142,7 +126,7 @@ class Exp4(Learner):
         log_N, K = self._policies.log_size, self.oracle.n_actions
         return math.sqrt(log_N / ((self.rounds + 1) * K)) / self._policies.range[1]
 
-    def _weights(self) -> FloatArray:
+    def _weights(self, opened: Any) -> FloatArray:
         weights = self._policies.scratch
         np.subtract(self._totals, self._totals.min(), out=weights)
         weights *= -self._rate()
