@@ -7,7 +7,7 @@ from typing import Any
 
 from hannan.core.params import Parametrised
 from hannan.core.policy import Action
-from hannan.core.state import State
+from hannan.core.stored import NO_STATE
 
 
 class LossFunction(Parametrised, ABC):
@@ -16,8 +16,7 @@ class LossFunction(Parametrised, ABC):
     n_actions: int
     """K, the number of elements."""
 
-    _learns = False
-    stored = State()
+    stored = NO_STATE
     room_for = ("n",)
 
     @abstractmethod

@@ -14,7 +14,7 @@ from hannan.core.errors import HannanError, InfeasibleError, InputTypeError, Par
 from hannan.core.params import Parametrised
 from hannan.core.policy import Action, Policy, loss_of
 from hannan.core.state import State, same
-from hannan.core.stored import Stored
+from hannan.core.stored import NO_STATE, Stored
 from hannan.core.validation import FloatArray
 from hannan.kernels import weights
 
@@ -438,8 +438,7 @@ class Oracle(Parametrised, ABC):
     eagerness: float = 1.0
     """Factor on G that suits self-tuning; regret is bounded whatever it is."""
 
-    _learns = False
-    stored = State()
+    stored = NO_STATE
     room_for: ClassVar[tuple[str, ...]] = (
         "n n_actions n_contexts contexts n_labels n_left n_right restarts sequence",
     )

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from hannan.core.state import Kind
 
 
+NO_STATE: Mapping[str, Kind | None] = MappingProxyType({})
+"""What a class stores whose objects never change: its subclasses need not say so again."""
+
+
 class Stored:
     """An object that a file can hold: its parameters, and what it has learned since.
 
@@ -36,8 +40,6 @@ class Stored:
     """A package that reads part of the file itself, so that the caller must trust the file."""
     _unstorable: ClassVar[str | None] = None
     """Why no file can hold it, where that is so."""
-    _learns: ClassVar[bool] = True
-    """Whether its subclasses may have state; if not, they need not say that they have none."""
 
     def _params_to_store(self) -> dict[str, Any]:
         """Return the parameters of the constructor, by name.
@@ -107,7 +109,9 @@ def silent_class(thing: Stored) -> type | None:
     A class that has a constructor, or defaults that the object has replaced, must list in `stored`
     what files hold of it.
     """
-    if not thing._learns or dataclasses.is_dataclass(thing):
+    if any(vars(base).get("stored") is NO_STATE for base in type(thing).__mro__):
+        return None
+    if dataclasses.is_dataclass(thing):
         return None
     own = getattr(thing, "__dict__", {}).keys() - declared(type(thing)).keys()
     for base in type(thing).__mro__:

@@ -157,8 +157,9 @@ class Restarting(Learner):
 
     def _waits(self, opened: Any) -> bool:
         """Whether the learner at work waits for the same answer."""
-        waiting = any(opened.inner is each for each in self.player._ledger.opened)
-        return waiting and (opened.inner.number is None) == (opened.number is None)
+        inner = opened.inner
+        waiting = inner is not None and inner is self.player.open_round(inner.number)
+        return waiting and (inner.number is None) == (opened.number is None)
 
     def _left(self, step: Any) -> bool:
         """Whether this step can be left of the last round."""

@@ -46,7 +46,7 @@ class Beside(Learner):
 
         stored = State(
             inner=Object(OpenRound).where(
-                lambda self, inner: any(inner is each for each in self.learner._ledger.opened)
+                lambda self, inner: inner is self.learner.open_round(inner.number)
             )
             | None,
             known=Object(Propensities).where(
