@@ -344,7 +344,9 @@ class ContextSemiBanditFTPL(Learner):
     def _update(self, opened: Round, loss: Any) -> None:
         """ℓ̂_t(a_t) = J_t ℓ_t, 0 for all others; then ε_{t+1}."""
         leader, hint, step = self._leader, self._hint, self._step
-        losses = check_seen(opened.action, loss, self._range)
+        losses, (low, high) = loss, self._range
+        if type(loss) is not float or type(opened.action) is not int or not low <= loss <= high:
+            losses = check_seen(opened.action, loss, self._range)
         opened.draws = 0
         if opened.weights is None:
             opened.exact = None  # an earlier call may have failed after it was set
@@ -365,8 +367,10 @@ class ContextSemiBanditFTPL(Learner):
             step.prepare(later, measured.instability)
         if hint.predictor is not None:
             hint.predictor.learn(opened.context, opened.action, losses)
-        if not measured.added:
-            self._add(opened, estimate)
+        if estimate is None and self.oracle.counts_rounds:
+            estimate = np.zeros(self._K or len(opened.context))
+        if estimate is not None and not measured.added:
+            leader.total.add(opened.context, estimate)
         # From here on nothing can fail.
         for other, found in others:
             other.overtaken(found)
@@ -375,7 +379,9 @@ class ContextSemiBanditFTPL(Learner):
             hint.charge(opened, losses, weights)
         if opened.explores:
             self._floor.charge(opened, losses)
-        (later or leader).advance(opened.draws + measured.draws)
+        used = opened.draws + measured.draws
+        if used:
+            (later or leader).advance(used)
         if measured is not NOTHING:  # D_t, ε_{t+1} = G / D_t
             opened.calls += measured.calls
             (step.after_late if measured.late else step.after)(leader, measured.instability)
@@ -386,13 +392,6 @@ class ContextSemiBanditFTPL(Learner):
             seen.offer(opened.context)
         if leader.owed:
             opened.calls += leader.collect()
-
-    def _add(self, opened: Round, estimate: FloatArray | None) -> None:
-        """Add ℓ̂_t; None stands for zeros, which matter only where rounds are counted."""
-        if estimate is None and self.oracle.counts_rounds:
-            estimate = np.zeros(self.actions_on(opened.context))
-        if estimate is not None:
-            self._leader.total.add(opened.context, estimate)
 
     def _estimate(
         self,
@@ -408,7 +407,7 @@ class ContextSemiBanditFTPL(Learner):
         With `add` nothing can fail after this, and ℓ̂_t may be added on the way.
         """
         weights = opened.weights
-        residual = np.zeros(self.actions_on(opened.context))
+        residual = np.zeros(self._K or len(opened.context))
         alone = opened.advice is None and not opened.explores  # the leader alone has chosen
         plain = baseline is None and opened.plays is None
         if weights is None and surprised and plain and alone:

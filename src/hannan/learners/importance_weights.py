@@ -108,7 +108,8 @@ class Resampling(Parametrised):
 
     def law(self, past: Past, context: Any, draw: Draw) -> FloatArray | None:
         """Return the law of the leader's choice, where it is known and used."""
-        return None if self.exact is False else past.law(context, draw)
+        total, plus, available = past
+        return None if self.exact is False else total.law(context, draw, plus, available)
 
     @property
     def enough(self) -> float:
@@ -256,7 +257,7 @@ def weigh(leader: PerturbedLeader, J: Resampling, opened: Any, needed: Any = Non
     mixes = opened.advice is not None or opened.explores > 0.0
     if draw.scale == 0.0 and not mixes:
         return 1.0 if isinstance(action, int) else np.ones(len(action))
-    past = past_of(leader, opened)
+    past = Past(leader.total, opened.baseline, opened.plays)
     if draw.noise is None:
         draw = leader.again(draw)
     if draw.scale:
@@ -384,12 +385,13 @@ def measure(
     """
     context, action = opened.context, opened.action
     estimate = residual if baseline is None else baseline + residual
-    before = leader.past(opened, baseline)
+    available = leader.available(opened)
+    before = Past(leader.total, baseline, available)
     drawn = opened.plays is not None and opened.exact is False and leader.total.scored
     if law is None and not drawn:  # else it was not known for the weights either
         law = resampling.law(before, context, draw)
     if law is not None:
-        after = leader.past(opened, estimate).law(context, draw)
+        after = leader.total.law(context, draw, estimate, available)
         assert after is not None
         instability = max(0.0, float(residual @ (law - after)))
         if instability > 0.0:

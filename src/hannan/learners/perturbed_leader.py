@@ -249,7 +249,7 @@ class PerturbedLeader(Stored):
 
     def past(self, opened: NoisyRound, plus: FloatArray | None = None) -> Past:
         """Return the total as a round sees it, with one more round for the question."""
-        return Past(self.total, plus, self.available(opened))
+        return Past(self.total, plus, opened.plays if self.total.scored else None)
 
     def settle(self, opened: NoisyRound, losses: Any, draw: Draw) -> Action:
         """Add a round; return the new leader's action on its context under a draw."""

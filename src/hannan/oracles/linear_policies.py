@@ -336,7 +336,8 @@ class LinearObjective(Objective):
     ) -> FloatArray:
         """A one-dimensional integral, by 48-point quadrature."""
         scores, _, h = self._solved(context)
-        scores = _moved(scores, h, plus, available)
+        if plus is not None or available is not None:
+            scores = _moved(scores, h, plus, available)
         sigma = self._factor(draw) * math.sqrt(h) if draw.scale else 0.0
         q = np.zeros(len(scores))
         if sigma == 0.0:

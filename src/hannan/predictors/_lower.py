@@ -127,7 +127,10 @@ class RowPredictor(LowerConfidence):
         fits = self._fits
         if not self._on_rows:
             return fits, context
-        row = check_row(self, context)
+        row = context
+        plain = type(row) is np.ndarray and row.ndim == 1 and row.flags.carray
+        if not plain or row.dtype != _FLOAT64:
+            row = check_row(self, context)
         if fits is None:
             check_prepared(type(self).__name__, self._n_actions)
             fits = self._fresh
