@@ -35,6 +35,9 @@ LARGEST = 1e150
 Bound = int | float | str | Callable[[Any], Any] | None
 
 
+_ABSENT = object()
+
+
 class Scope:
     """An object that is being loaded, with the objects around it, the innermost first.
 
@@ -47,8 +50,9 @@ class Scope:
 
     def __getattr__(self, name: str) -> Any:
         for each in self._objects:
-            if hasattr(each, name):
-                return getattr(each, name)
+            value = getattr(each, name, _ABSENT)
+            if value is not _ABSENT:
+                return value
         raise AttributeError(name)
 
     def value(self, bound: Bound) -> Any:
@@ -245,7 +249,8 @@ class RowBytes(Kind):
         self.row = Array(length)
 
     def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
-        return type(value) is bytes and self.row.accepts(np.frombuffer(value), None, scope)
+        whole = type(value) is bytes and len(value) % 8 == 0
+        return whole and self.row.accepts(np.frombuffer(value), None, scope)
 
 
 class Part(Kind):

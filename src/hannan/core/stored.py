@@ -63,10 +63,11 @@ class Stored:
     def _state(self) -> dict[str, Any]:
         """Return the declared attributes by name, without parameters and defaults of the class."""
         given, own = self._params_to_store(), getattr(self, "__dict__", ())
+        always = needed(type(self))
         return {
             name: getattr(self, name)
             for name in declared(type(self))
-            if name not in given and (name in own or not has_default(type(self), name))
+            if name not in given and (name in own or name in always)
         }
 
     def _check_state(self) -> None:
@@ -94,13 +95,16 @@ def _declared(kind: type) -> dict[str, Kind]:
 declared: Callable[[type], dict[str, Kind]] = cache(_declared)
 
 
-def has_default(kind: type, name: str) -> bool:
-    """Whether a class has a value for an attribute that its objects may not have set."""
-    default = getattr(kind, name, _NO_DEFAULT)
-    return default is not _NO_DEFAULT and not hasattr(type(default), "__get__")
+def _needed(kind: type) -> frozenset[str]:
+    """The declared attributes for which a class has no default, which every object thus has."""
+    return frozenset(
+        name
+        for name in declared(kind)
+        if not hasattr(kind, name) or hasattr(type(getattr(kind, name)), "__get__")
+    )
 
 
-_NO_DEFAULT = object()
+needed: Callable[[type], frozenset[str]] = cache(_needed)
 
 
 def silent_class(thing: Stored) -> type | None:

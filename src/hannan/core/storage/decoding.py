@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, KeysView
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
@@ -19,7 +19,7 @@ from hannan.core.state import Count, Namespace, Scope, room
 from hannan.core.storage.arrays import Arrays
 from hannan.core.storage.estimators import listed, rebuilt, refuse_memory
 from hannan.core.storage.names import Names, name_of
-from hannan.core.stored import Stored, declared, has_default
+from hannan.core.stored import Stored, declared, needed
 
 Node = Any
 _PLAIN = (bool, int, float, str)
@@ -149,13 +149,13 @@ class Decoder:
         return anew
 
     def _check_names(
-        self, made: type, learned: Any, kinds: Collection[str], given: Collection[str]
+        self, made: type, learned: Any, kinds: KeysView[str], given: KeysView[str]
     ) -> None:
         """Refuse state that a class does not declare, or lacks."""
         if not isinstance(learned, dict):
             raise self._damaged(learned)
-        needed = {name for name in kinds if name not in given and not has_default(made, name)}
-        odd = (needed - learned.keys()) | {n for n in learned if n not in kinds or n in given}
+        odd = (needed(made) - given - learned.keys()) | (learned.keys() - kinds)
+        odd |= learned.keys() & given
         if odd:
             raise DamagedFileError(
                 f"{self._path} holds a {made.__name__} as this version does not know it: "
