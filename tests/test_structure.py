@@ -239,3 +239,19 @@ def test_every_test_is_run_at_merge_or_at_night():
     }
     called = (root / ".ci" / "run").read_text(encoding="utf-8").split("\n")
     assert called[-2:] == ["make -j 2 --output-sync check test-all", ""]
+
+
+# Protocols of policy classes -----------------------------------------------------------------
+
+
+OF_FILES = {"stored", "room_for", "_moving", "_learns", "_params_to_store", "_rebuild"}
+
+
+@pytest.mark.parametrize(("kind", "most"), [(hn.Objective, 16), (hn.Oracle, 22)])
+def test_the_protocol_of_a_policy_class_stays_small(kind, most):
+    """Members that a class of its own must know, apart from what it says about files."""
+    named = {*vars(kind), *kind.__annotations__}
+    members = {
+        name for name in named if not name.startswith(("__", "_abc")) and name not in OF_FILES
+    }
+    assert len(members) <= most, sorted(members)

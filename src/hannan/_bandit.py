@@ -7,6 +7,7 @@ from typing import Any
 
 from hannan._options import arguments_of, check_options, check_policies
 from hannan.core import Learner, Oracle, ParameterError
+from hannan.core.oracle import FullTable
 from hannan.core.validation import check_loss_range
 from hannan.learners import ContextSemiBanditFTPL, Restarting, SelfTuned, TsallisINF
 from hannan.oracles import AllPolicies, FinitePolicies, LinearPolicies, SharedLinear
@@ -94,7 +95,7 @@ def bandit(
         if oracle.described:
             guess = Hybrid(ridge=_PENALTY, seed=seed or 0)
         settings["predictor"] = guess if span == (0.0, 1.0) else Scaled(guess, span)
-    table = oracle.every_map and set(options) <= set(arguments_of(TsallisINF))
+    table = isinstance(oracle, FullTable) and set(options) <= set(arguments_of(TsallisINF))
     base = TsallisINF(oracle, **settings) if table else ContextSemiBanditFTPL(oracle, **settings)
     return Restarting(base, **restarts)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
-from hannan.core.panel import Panel
+from hannan.core.panel import Panel, panel_of
 from hannan.core.storage import reread
 from hannan.perturbation import seed_key
 from tests import problems
@@ -32,7 +32,7 @@ def rounds(oracle, T, seed=0):
 @pytest.mark.parametrize("memory", [1, 2**13, 2**20])
 @pytest.mark.parametrize("oracle", [LISTED, SLATES], ids=["listed", "slates"])
 def test_scores_side_by_side_are_separate_totals(oracle, memory):
-    fast, slow = oracle.panel(DISCOUNTS), Panel(oracle, DISCOUNTS, oracle.contexts)
+    fast, slow = panel_of(oracle, DISCOUNTS), Panel(oracle, DISCOUNTS, oracle.contexts)
     assert type(fast) is not Panel
     noises = [oracle.noise(oracle.contexts, seed_key(1), 0, memory) for _ in "ab"]
     for t, (context, losses, scales) in enumerate(rounds(oracle, 300)):
@@ -66,7 +66,7 @@ def test_scores_side_by_side_are_separate_totals(oracle, memory):
 @pytest.mark.parametrize("kind", problems.KINDS)
 def test_totals_are_those_of_the_definition(kind):
     oracle, rows = problems.make(kind)
-    panel = oracle.panel(DISCOUNTS, range(3))
+    panel = panel_of(oracle, DISCOUNTS, range(3))
     history = [(x, v + 0.01 * t) for t, (x, v) in enumerate(problems.rounds(3, 3, 120))]
     for context, losses in history:
         panel.add(context, losses)
@@ -81,7 +81,7 @@ def test_totals_are_those_of_the_definition(kind):
 
 def test_scores_decide_among_what_is_available():
     oracle = hn.oracles.AllPolicies(2, 3)
-    panel = oracle.panel((1.0, 0.5))
+    panel = panel_of(oracle, (1.0, 0.5))
     assert panel.scored
     panel.add(0, np.array([0.0, 0.5, 0.2]))
     scales = np.zeros(2)
@@ -114,7 +114,9 @@ class Failing(hn.oracles.AllPolicies):
 
 @pytest.mark.parametrize("fails", [1, 2, 3])
 def test_a_total_that_fails_to_add_is_tried_again(fails):
-    panel, twin = Failing(1, 2).panel((1.0, 0.5)), hn.oracles.AllPolicies(1, 2).panel((1.0, 0.5))
+    panel, twin = (
+        panel_of(each, (1.0, 0.5)) for each in (Failing(1, 2), hn.oracles.AllPolicies(1, 2))
+    )
     losses = np.array([0.4, 0.1])
     for _ in range(3):
         panel.add(0, losses)

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 import hannan as hn
+from hannan.core.oracle import context_at
 
 Rng = np.random.Generator
 TABLE = np.random.default_rng(1).integers(3, size=(40, 6))
@@ -39,7 +40,7 @@ class World:
 
     def checked(self, contexts: list[Any]) -> Any:
         """A context as a policy takes it, for classes that change with time as well."""
-        return self.oracle().at(0, contexts[0])
+        return context_at(self.oracle(), 0, contexts[0])
 
 
 def cheaper_second(rng: Rng, K: int) -> Any:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
+from hannan.core.oracle import context_at
 from hannan.learners.future import Future
 from hannan.perturbation import seed_key
 
@@ -97,7 +98,7 @@ def test_a_class_that_changes_with_time_knows_its_own_sequence():
     oracle = hn.oracles.Switching(ORACLE, 1, sequence=[2, 0, 2, 1])
     known = future(oracle=oracle)
     assert known.horizon == 4
-    assert known.check(1, 0) == oracle.at(1, 0)
+    assert known.check(1, 0) == context_at(oracle, 1, 0)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

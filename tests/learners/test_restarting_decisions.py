@@ -6,6 +6,7 @@ import dataclasses
 import pytest
 
 import hannan as hn
+from hannan.core.oracle import Timed
 from hannan.core.storage import reread
 from tests.drifting import Alarms, D, K, Recorder, bandit, play, toy
 
@@ -109,7 +110,7 @@ def test_propensities_are_those_of_the_current_learner():
     assert found.probabilities.tolist() == expected.probabilities.tolist()
 
 
-class Dated(hn.oracles.AllPolicies):
+class Dated(Timed, hn.oracles.AllPolicies):
     """Context x of round t is number t D + x; one already dated stays what it is."""
 
     def at(self, time, context):

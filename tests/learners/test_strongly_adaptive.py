@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import chisquare
 
 import hannan as hn
+from hannan.core.oracle import Timed
 from hannan.core.storage import reread
 from hannan.perturbation import seed_key
 from tests import naive, naive_adaptive, problems
@@ -391,7 +392,7 @@ def test_fresh_learners_have_randomness_of_their_own():
     assert learner.fresh(1).seed == one.seed
 
 
-class Timed(hn.oracles.AllPolicies):
+class Dated(Timed, hn.oracles.AllPolicies):
     """A class that changes with time."""
 
     def at(self, time, context):
@@ -403,7 +404,7 @@ REFUSED = {
     "UniformRandom": hn.baselines.UniformRandom(3),
     "loss_range": hn.ContextFTPL(FINITE, loss_range=None),
     "when which context": hn.PlayoutFTPL(FINITE, [0, 1]),
-    "middle of the game": hn.ContextFTPL(Timed(3, 3)),
+    "middle of the game": hn.ContextFTPL(Dated(3, 3)),
     "must be a learner": FINITE,
 }
 

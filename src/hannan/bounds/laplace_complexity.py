@@ -18,6 +18,7 @@ from hannan.core.validation import check_integer
 from hannan.perturbation import seed_key
 
 _STREAM = 1  # not the stream that learners play from
+_PAIRS = 64  # of oracle calls, unless the class has `complexity_pairs`
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,8 @@ def laplace_complexity(
     >>> hn.bounds.laplace_complexity(hn.oracles.AllPolicies(10, 2)).value
     7.5
     """
-    pairs = oracle.complexity_pairs if pairs is None else pairs
+    if pairs is None:  # fewer where calls are expensive
+        pairs = getattr(oracle, "complexity_pairs", _PAIRS)
     check_integer("laplace_complexity", "pairs", pairs, 2)
     known = known_contexts("laplace_complexity", oracle, contexts)
     exact = oracle.complexity(known)

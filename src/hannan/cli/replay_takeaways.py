@@ -16,6 +16,7 @@ from hannan.baselines import __all__ as BASELINES
 from hannan.cli.replay_answer import Player
 from hannan.cli.replay_data import Stream
 from hannan.core import Feedback, ParameterError
+from hannan.core.oracle import context_at
 from hannan.environments import FromFile, FromLog
 from hannan.environments._features import column_of
 from hannan.experiments.catalogue import RECOMMENDED
@@ -110,7 +111,9 @@ def decisions(stream: Stream, cell: Cell, choice: Player) -> Iterator[int]:
         rounds = environment.rounds(stream.rounds, world_rng(cell.seed))
         done = 0
         while block := list(islice(rounds, _BLOCK)):
-            rows = np.array([policies.at(done + i, r.context) for i, r in enumerate(block)])
+            rows = np.array(
+                [context_at(policies, done + i, r.context) for i, r in enumerate(block)]
+            )
             yield from rule.choose(rows, done).tolist()
             done += len(block)
     else:

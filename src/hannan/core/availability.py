@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core.arrays import as_array, grown
-from hannan.core.errors import InputTypeError, LossError, ParameterError
+from hannan.core.errors import InfeasibleError, InputTypeError, LossError, ParameterError
 from hannan.core.oracle import WITHOUT_NOISE, Objective, available_in
 from hannan.core.rounds import IntArray, OpenRound, context_key
 from hannan.core.state import Array, Count, DictOf, Key, Made, State
@@ -144,6 +144,19 @@ def _check_finite(losses: FloatArray, available: IntArray) -> None:
             f"losses must be finite; that of action {bad}, which was available, is "
             f"{losses[bad]}. Leave out or mend the row."
         )
+
+
+def actions_among(oracle: Any, context: Any, elements: IntArray) -> IntArray:
+    """Return those of these elements that are actions on a context, of a class that chooses one.
+
+    Some may not be, as a link may lead elsewhere. An `InfeasibleError` says that none is. Asked
+    only where the class `closes`.
+    """
+    if hasattr(oracle, "actions_among"):
+        return oracle.actions_among(context, elements)  # type: ignore[no-any-return]
+    if not elements.size:
+        raise InfeasibleError(f"{type(oracle).__name__} has no action: no element is available.")
+    return elements
 
 
 def best_among(
@@ -316,7 +329,7 @@ class Availability(Stored):
             return
         there = some
         if past is not None and past.oracle.closes:
-            there = past.oracle.actions_among(opened.context, some)
+            there = actions_among(past.oracle, opened.context, some)
         found, known = int(there[0]), False
         if self.costs is not None:
             found, known = self.costs.cheapest(opened.context, there)

@@ -17,7 +17,7 @@ from hannan.core.availability import Availability, available_to, loss_span
 from hannan.core.environment import Feedback
 from hannan.core.errors import InputTypeError, ParameterError
 from hannan.core.menu import Menu, offered, undescribed
-from hannan.core.oracle import Objective, Oracle
+from hannan.core.oracle import Objective, Oracle, context_at
 from hannan.core.params import Parametrised
 from hannan.core.policy import Action
 from hannan.core.rounds import (
@@ -611,11 +611,7 @@ class Learner(Parametrised, ABC):
             if isinstance(context, Menu):
                 raise undescribed(self)
             return check_comparable(context)
-        return (
-            oracle.at(self.clock + ahead, context)
-            if oracle.timed
-            else oracle.check_context(context)
-        )
+        return context_at(oracle, self.clock + ahead, context)
 
     # Parts ------------------------------------------------------------------------------------
 

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core.arrays import as_rows, comparable
-from hannan.core.errors import HannanError, InfeasibleError, InputTypeError, ParameterError
+from hannan.core.errors import HannanError, InputTypeError, ParameterError
 from hannan.core.params import Parametrised
-from hannan.core.policy import Action, Policy, loss_of
+from hannan.core.policy import Action, Policy
 from hannan.core.state import State, same
 from hannan.core.stored import NO_STATE, Stored
 from hannan.core.validation import FloatArray
 from hannan.kernels import weights
-
-if TYPE_CHECKING:
-    from hannan.core.panel import Panel
 
 
 class Noise(Protocol):
@@ -399,10 +396,6 @@ class Oracle(Parametrised, ABC):
     exact: bool = True
     """Whether leaders are true minimisers; theorems need it."""
 
-    every_map: bool = False
-    """Whether the class holds every map from its contexts 0..d-1 to actions; the objective then
-    has the totals of all of them, [d, K], in `totals`."""
-
     counts_rounds: bool = False
     """Whether a round changes totals although all its losses are zero, as in a regression."""
 
@@ -420,9 +413,6 @@ class Oracle(Parametrised, ABC):
     """Whether `contexts` only stand for rules that have noise of their own each: any other context
     may then arrive, and the shift lemma holds as for contexts known in advance."""
 
-    timed: ClassVar[bool] = False
-    """Whether it matters when a context arrives, as `at` was written anew; set by itself."""
-
     n_actions: int | None
     """K, the number of elements a loss vector has entries for."""
 
@@ -435,17 +425,10 @@ class Oracle(Parametrised, ABC):
     closes: bool = False
     """Whether elements of sets can be closed for a round: totals of sets then answer `among`."""
 
-    eagerness: float = 1.0
-    """Factor on G that suits self-tuning; regret is bounded whatever it is."""
-
     stored = NO_STATE
     room_for: ClassVar[tuple[str, ...]] = (
         "n n_actions n_contexts contexts n_labels n_left n_right restarts sequence",
     )
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        cls.timed = cls.at is not Oracle.at
 
     @property
     def fixed_size(self) -> bool:
@@ -459,60 +442,14 @@ class Oracle(Parametrised, ABC):
             self.max_chosen > 1 or self.takes_functions or getattr(self, "sets", None) is not None
         )
 
-    def actions_among(self, context: Any, elements: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Those of these elements that are actions on a context, of a class that chooses one.
-
-        Some may not be, as a link may lead elsewhere. An `InfeasibleError` says that none is. Asked
-        only where the class `closes`.
-        """
-        if not elements.size:
-            raise InfeasibleError(f"{type(self).__name__} has no action: no element is available.")
-        return elements
-
-    def spread(self, low: float, high: float) -> float:
-        """How much more than another an action can lose in a round.
-
-        `low` and `high` bound the loss of each element; the loss of whole actions where the class
-        takes loss functions. Sets may be of any size up to m, the empty one included.
-        """
-        if self.max_chosen == 1 or self.takes_functions:
-            return high - low
-        return self.max_chosen * (max(high, 0.0) - min(low, 0.0))
-
-    @property
-    def complexity_pairs(self) -> int:
-        """Pairs of oracle calls for an estimate of the Laplace complexity; fewer if expensive."""
-        return 64
-
     @property
     def contexts(self) -> Sequence[Hashable] | None:
         """All contexts the class is defined on, or None if they are not listed."""
         return None
 
-    @property
-    def supplies(self) -> dict[str, Oracle]:
-        """The arguments of learners for which this class can be given, by name."""
-        return {"oracle": self}
-
     @abstractmethod
     def objective(self) -> Objective:
         """An empty running total."""
-
-    def start(self, contexts: Sequence[Any], width: float) -> Objective:
-        """The total a self-tuned learner starts from, where a round's losses have this range.
-
-        Empty, and told of the contexts; or with preferences among policies besides.
-        """
-        total = self.objective()
-        if contexts:
-            total.prepare(contexts)
-        return total
-
-    def panel(self, discounts: Sequence[float], contexts: Sequence[Any] = ()) -> Panel:
-        """An empty total for each of several rates of forgetting; contexts as in `start`."""
-        from hannan.core.panel import Panel  # which imports this module
-
-        return Panel(self, discounts, contexts)
 
     @abstractmethod
     def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
@@ -524,10 +461,6 @@ class Oracle(Parametrised, ABC):
     @abstractmethod
     def check_context(self, context: Any) -> Any:
         """The context in the form objectives take, or a `ContextError`."""
-
-    def at(self, time: int, context: Any) -> Any:
-        """The context of round number `time`, checked; only classes that change care when it is."""
-        return self.check_context(context)
 
     def check_contexts(self, contexts: Any) -> list[Any]:
         """Several contexts at once, without repetition, in order of first appearance.
@@ -559,34 +492,60 @@ class Oracle(Parametrised, ABC):
         """The Laplace complexity G on these contexts where a closed form exists."""
         return None
 
-    def interval_minima(
-        self, contexts: Sequence[Any], losses: FloatArray, cuts: NDArray[np.intp]
-    ) -> FloatArray:
-        """The minimal totals of all intervals of a history, without noise.
-
-        Entry [i, j], i < j, is that of the rows cuts[i] .. cuts[j] - 1; the others are zero.
-        Contexts beyond the last cut are only told to `Objective.prepare`. Inexact classes that do
-        not know the minimum give the value of their leader.
-        """
-        values = np.zeros((len(cuts), len(cuts)))
-        known = list({self.key(context): context for context in contexts}.values())
-        for i in range(len(cuts) - 1):
-            total = self.objective()
-            if known:
-                total.prepare(known)
-            for j in range(i + 1, len(cuts)):
-                for row in range(cuts[j - 1], cuts[j]):
-                    total.add(contexts[row], losses[row])
-                values[i, j] = total.minima()[0]
-                if np.isnan(values[i, j]):
-                    rows = range(cuts[i], cuts[j])
-                    leader = total.leader()
-                    values[i, j] = sum(loss_of(losses[r], leader(contexts[r])) for r in rows)
-        return values
-
     def separates(self, contexts: Sequence[Any]) -> bool | None:
         """Whether distinct policies differ somewhere on these contexts; None if not known."""
         return None
+
+
+class FullTable(Oracle):
+    """A class of all maps from contexts 0..d-1 to actions.
+
+    Its objective has the totals of all actions on all contexts, [d, K], in `totals`.
+    """
+
+
+class Timed(Oracle):
+    """A class for which it matters when a context arrives."""
+
+    eagerness: float = 1.0
+    """Factor on G that suits self-tuning; regret is bounded whatever it is."""
+
+    def at(self, time: int, context: Any) -> Any:
+        """Return the context of round number `time`, checked."""
+        raise NotImplementedError
+
+    def start(self, contexts: Sequence[Any], width: float) -> Objective:
+        """Return the total that a self-tuned learner starts from: it may prefer some policies.
+
+        A round's losses have a range of this width. The total is told of the contexts.
+        """
+        total = self.objective()
+        if contexts:
+            total.prepare(contexts)
+        return total
+
+
+def context_at(oracle: Oracle, time: int, context: Any) -> Any:
+    """Return the context of round number `time`, checked; few classes care when it is."""
+    if isinstance(oracle, Timed):
+        return oracle.at(time, context)
+    return oracle.check_context(context)
+
+
+def eagerness_of(oracle: Oracle) -> float:
+    """Return the factor on G that suits self-tuning."""
+    return oracle.eagerness if isinstance(oracle, Timed) else 1.0
+
+
+def loss_spread(oracle: Oracle, low: float, high: float) -> float:
+    """Return how much more than another an action can lose in a round.
+
+    `low` and `high` bound the loss of each element; the loss of whole actions where the class
+    takes loss functions. Sets may be of any size up to m, the empty one included.
+    """
+    if oracle.max_chosen == 1 or oracle.takes_functions:
+        return high - low
+    return oracle.max_chosen * (max(high, 0.0) - min(low, 0.0))
 
 
 def fixed_actions(owner: object, oracle: Any) -> Any:

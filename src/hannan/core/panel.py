@@ -28,6 +28,16 @@ _HEAVIEST = 1e12  # weight of a round before all are measured from the present a
 _LIGHTEST = 1e-17  # relative weight below which a round is lost in rounding
 
 
+def panel_of(oracle: Any, discounts: Sequence[float], contexts: Sequence[Any] = ()) -> Panel:
+    """Return an empty total for each of several rates of forgetting.
+
+    `contexts` are those that will carry noise, as far as they are known.
+    """
+    if hasattr(oracle, "panel"):  # all totals side by side
+        return oracle.panel(discounts)  # type: ignore[no-any-return]
+    return Panel(oracle, discounts, contexts)
+
+
 class Panel(Stored):
     r"""Totals :math:`\pi \mapsto \sum_{t \le T} \gamma_i^{T+1-t} \ell_t(\pi(x_t))`, one for each γ.
 

@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from hannan._version import __version__
 from hannan.core import Environment, Learner, Oracle, ParameterError, Policy, Round
+from hannan.core.oracle import context_at
 from hannan.core.policy import loss_of
 from hannan.core.validation import FloatArray
 from hannan.environments import FromLog
@@ -25,6 +26,7 @@ from hannan.experiments.fitted_rules import put_beside
 from hannan.experiments.game import Game, world_rng
 from hannan.experiments.recorder import Hindsight, Marks, Recorder
 from hannan.experiments.search import Candidate, Sample, candidates
+from hannan.oracles import FinitePolicies
 
 OF_ENVIRONMENTS = ("name", "title", "horizon", "policies")
 OF_LEARNERS = ("name", "title", "environments")
@@ -100,7 +102,9 @@ class Cell:
         environment, names, policies = self._world
         supplied: dict[str, Any] = {"seed": self.seed, "n_actions": environment.n_actions}
         if policies is not None:
-            supplied |= policies.supplies | {"policies": policies}
+            supplied |= {"oracle": policies, "policies": policies}
+            if isinstance(policies, FinitePolicies):
+                supplied["actions"] = policies  # of learners that keep a weight for each policy
         if "n_contexts" in self.learner:  # in place of a class
             supplied.pop("policies", None)
         place = f"learners.{self.learner['name']}"
@@ -258,7 +262,7 @@ def look_back(
         this_round.reveal(0)
         best.add(this_round)
         if fitted:
-            sample.add(policies.at(rounds, this_round.context), this_round.losses)
+            sample.add(context_at(policies, rounds, this_round.context), this_round.losses)
         rounds += 1
         if marks.due(rounds):
             curve.append((rounds, best.loss(), best.policy()))
@@ -303,7 +307,7 @@ def _losses_of(
         rows, losses = [], []
         for this_round in islice(rounds, min(_BLOCK, at[point] - done)):
             this_round.reveal(0)
-            rows.append(oracle.at(done, this_round.context))
+            rows.append(context_at(oracle, done, this_round.context))
             losses.append(np.array(this_round.losses))
             done += 1
         X, costs = np.array(rows), np.array(losses)
@@ -318,7 +322,7 @@ def _losses_of(
 def _loss_of(policy: Policy, rounds: Iterator[Round], oracle: Oracle, at: list[int]) -> list[float]:
     wanted, found, total = set(at), [], 0.0
     for t, this_round in enumerate(rounds):
-        action = policy(oracle.at(t, this_round.context))
+        action = policy(context_at(oracle, t, this_round.context))
         this_round.reveal(action)
         total += loss_of(this_round.losses, action)
         if t + 1 in wanted:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Environment, Oracle, Round
+from hannan.core.oracle import context_at
 from hannan.core.validation import FloatArray
 from hannan.environments import FromLog
 from hannan.environments.from_log import LoggedRound
@@ -178,7 +179,7 @@ def sample_of(
     sample = Sample()
     for t, this_round in enumerate(environment.rounds(horizon, world_rng(seed))):
         this_round.reveal(0)
-        sample.add(policies.at(t, this_round.context), this_round.losses)
+        sample.add(context_at(policies, t, this_round.context), this_round.losses)
         if tick is not None and t % _BLOCK == 0:
             tick(0.4 * t / horizon)
     return sample if np.ndim(sample.rows) == 2 and sample.rows.shape[1] else None
@@ -202,7 +203,7 @@ def _measure(
     while block := list(islice(rounds, _BLOCK)):
         first, chosen = done, []
         if rules:  # each is asked once about all of them, as asking costs more than answering
-            X = np.array([policies.at(done + i, r.context) for i, r in enumerate(block)])
+            X = np.array([context_at(policies, done + i, r.context) for i, r in enumerate(block)])
             chosen = [(rule.choose(X, done), rule.whole.choose(X)) for rule in rules]
         while done < first + len(block):
             piece = slice(done - first, marks.after(done) - first)

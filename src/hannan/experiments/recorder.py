@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from hannan.core import Learner, Objective, Oracle, ParameterError, Policy, Round
+from hannan.core.oracle import context_at
 from hannan.experiments.hints import HintWatch
 
 _PROBES = 32  # contexts on which two policies are told apart
@@ -196,7 +197,7 @@ class Hindsight:
                 "The runner compares learners with the best policy in hindsight, and there is none "
                 "where elements of sets are closed: use hn.play, whose trace has all but regret."
             )
-        context = self.oracle.at(self._rounds, this_round.context)
+        context = context_at(self.oracle, self._rounds, this_round.context)
         self._total.add(context, this_round.losses)
         self._rounds += 1
         if len(self._probes) < _PROBES:

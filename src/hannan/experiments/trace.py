@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action, Oracle, ParameterError, Policy, Round
+from hannan.core.oracle import context_at
 from hannan.core.policy import loss_of
 from hannan.core.validation import FloatArray, check_integer
 from hannan.oracles import Switching
@@ -223,7 +224,7 @@ class Trace:
         done = 0
         for i, t in enumerate(at):
             for s in range(done, t):
-                total.add(oracle.at(self.first + s, self._contexts[s]), self._losses[s])
+                total.add(context_at(oracle, self.first + s, self._contexts[s]), self._losses[s])
             done = t
             best[i] = total.minima()[0]
         weight = np.cumsum(self.weights)[at - 1]
@@ -245,7 +246,7 @@ class Trace:
     def _rounds(self) -> Iterator[tuple[Any, Any]]:
         oracle = self._need_oracle()
         for t, (given, losses) in enumerate(zip(self._contexts, self._losses, strict=True)):
-            yield oracle.at(self.first + t, given), losses
+            yield context_at(oracle, self.first + t, given), losses
 
     def _totals(self) -> list[tuple[Any, FloatArray]]:
         """The losses of each distinct context, added up."""

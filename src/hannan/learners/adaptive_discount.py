@@ -24,8 +24,8 @@ from hannan.core import (
     Predictor,
 )
 from hannan.core.arrays import Contexts
-from hannan.core.oracle import Draw, fixed_actions, losses_alone
-from hannan.core.panel import Choices
+from hannan.core.oracle import Draw, Timed, eagerness_of, fixed_actions, loss_spread, losses_alone
+from hannan.core.panel import Choices, panel_of
 from hannan.core.policy import loss_of
 from hannan.core.predictor import adopt, advice_of
 from hannan.core.rounds import Choice, IntArray, chooses_sets, n_actions_of
@@ -202,7 +202,7 @@ class AdaptiveDiscount(Learner):
         self._plain = self._rates.index(1.0) if 1.0 in self._rates else None
         key = seed_key(seed)
         X = ContextSet(self, oracle, contexts, separator, key)
-        self._panel = oracle.panel(self._rates, X.points)
+        self._panel = panel_of(oracle, self._rates, X.points)
         nonnegative = not oracle.takes_functions and self._range[0] >= 0.0
         self._leader = PerturbedLeader(
             oracle, X, oracle.objective(), key, seed, self.noise_memory, nonnegative=nonnegative
@@ -423,7 +423,7 @@ class AdaptiveDiscount(Learner):
         G = leader.complexity().value
         if G <= 0.0:
             return 0.0
-        eager = self.oracle.eagerness * G
+        eager = eagerness_of(self.oracle) * G
         weights = rounds if rate == 1.0 else (1.0 - rate ** (2 * rounds)) / (1.0 - rate**2)
         bound = self_tuned(
             rounds,
@@ -517,7 +517,7 @@ class AdaptiveDiscount(Learner):
         leader = self._leader
         if leader.noise is None or leader.found is None:
             return 0.0
-        return self.oracle.eagerness * leader.found.value
+        return eagerness_of(self.oracle) * leader.found.value
 
     def _shadow_noise(self, leader: PerturbedLeader) -> Noise | None:
         """Noise on the same contexts that nobody sees before its round is learned."""
@@ -538,7 +538,7 @@ class AdaptiveDiscount(Learner):
             self.rounds,
             self._account,
             self._leader,
-            SelfTuned(self.oracle.eagerness),
+            SelfTuned(eagerness_of(self.oracle)),
             self._ledger,
             self._availability,
             self._width,
@@ -548,7 +548,7 @@ class AdaptiveDiscount(Learner):
     @property
     def _width(self) -> float:
         """How much more than another an action can lose in a round."""
-        return self.oracle.spread(*self._range)
+        return loss_spread(self.oracle, *self._range)
 
     def _total(self) -> Objective:
         return self._panel.total(0 if self._plain is None else self._plain)
@@ -573,7 +573,7 @@ class AdaptiveDiscount(Learner):
     def _check_oracle(self, oracle: Any) -> Oracle:
         if not isinstance(oracle, Oracle):
             raise refuse(self, "oracle", "an oracle (`hn.experts` also takes tables)", oracle)
-        if oracle.timed:
+        if isinstance(oracle, Timed):
             raise ParameterError(
                 f"{type(oracle).__name__} changes with time itself, and what has been forgotten of "
                 "it cannot be told: play it with ContextFTPL."

@@ -10,7 +10,7 @@ import numpy as np
 from hannan.bounds import Complexity, complete_information
 from hannan.core import Action, Learner, Objective, Oracle, Policy, Predictor
 from hannan.core.arrays import Contexts
-from hannan.core.oracle import fixed_actions, losses_alone
+from hannan.core.oracle import eagerness_of, fixed_actions, loss_spread, losses_alone
 from hannan.core.policy import loss_of
 from hannan.core.state import Number, Part, State
 from hannan.core.validation import (
@@ -176,9 +176,9 @@ class ContextFTPL(Learner):
         key = seed_key(seed)
         X = ContextSet(self, oracle, contexts, separator, key)
         self.step = step_size(
-            self, epsilon, self.horizon, lambda: self._theorem(X, nonnegative), oracle.eagerness
+            self, epsilon, self.horizon, lambda: self._theorem(X, nonnegative), eagerness_of(oracle)
         )
-        spread = oracle.spread(*self._range) if self.step.measures else None
+        spread = loss_spread(oracle, *self._range) if self.step.measures else None
         total, fresh = starting_total(oracle, X, spread), noise == "fresh"
         given = oracle, X, total, key, seed, self.noise_memory
         self.leader = PerturbedLeader(*given, nonnegative=nonnegative, fresh=fresh)
@@ -440,12 +440,12 @@ class ContextFTPL(Learner):
     @property
     def _width(self) -> float:
         """How much more than another an action can lose in a round, beyond what was guessed."""
-        spread = self.oracle.spread(*self._range)
+        spread = loss_spread(self.oracle, *self._range)
         return spread if self.predictor is None else 2.0 * spread
 
     def _evidence(self) -> Evidence:
         parts = self._account, self.leader, self.step, self._ledger, self._availability
-        largest = self.oracle.spread(*self._range)
+        largest = loss_spread(self.oracle, *self._range)
         return Evidence(self.rounds, *parts, self._width, largest, self.noise == "fresh")
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:

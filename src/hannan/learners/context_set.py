@@ -10,6 +10,7 @@ import numpy as np
 
 from hannan.core import ContextError, Oracle, ParameterError
 from hannan.core.arrays import Contexts
+from hannan.core.oracle import Timed, context_at
 from hannan.core.state import Part, State
 from hannan.core.stored import Stored
 from hannan.core.validation import refuse
@@ -75,7 +76,7 @@ class ContextSet(Stored):
             name, given = "separator", separator
         pool = isinstance(given, Pool)
         self._oracle = oracle
-        self.timed = oracle.timed
+        self.timed = isinstance(oracle, Timed)
         self._keyed = type(oracle).key is not Oracle.key  # most contexts are their own keys
         self._allowed: frozenset[Any] | None = None
         self.numbers: frozenset[int] = frozenset()  # those of them that need no further check
@@ -114,7 +115,7 @@ class ContextSet(Stored):
         if type(context) is int and context in self.numbers:
             return context
         oracle = self._oracle
-        context = oracle.at(time, context) if self.timed else oracle.check_context(context)
+        context = context_at(oracle, time, context)
         known = self._allowed
         if known is not None and (oracle.key(context) if self._keyed else context) not in known:
             raise ContextError(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Action, Learner, LossError, LossFunction, Objective, Oracle, ParameterError
+from hannan.core.oracle import loss_spread
 from hannan.core.policy import Policy
 from hannan.core.rounds import OpenRound
 from hannan.core.state import (
@@ -146,7 +147,7 @@ class Discounted(Learner):
         unit = self.discount ** (self._age - 1) if self.rounds else 1.0
         scaled = self._inner.certificate(confidence).scaled(unit)
         note = f"losses and regrets are discounted: k rounds ago counts {self.discount:g}^k"
-        width, weights, certain = self.oracle.spread(*self._range), float(self.rounds), None
+        width, weights, certain = loss_spread(self.oracle, *self._range), float(self.rounds), None
         if self._rate:  # the sum of γ^2k over the rounds so far
             weights = math.expm1(-2.0 * self._rate * self.rounds) / math.expm1(-2.0 * self._rate)
         ledger = self._ledger
@@ -165,7 +166,7 @@ class Discounted(Learner):
         unanswered = self._ledger.unanswered
         if found is None or not unanswered:
             return found
-        width = self.oracle.spread(*self._range)
+        width = loss_spread(self.oracle, *self._range)
         return found + unanswered * width if math.isfinite(width) else None
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:

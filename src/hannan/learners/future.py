@@ -10,7 +10,7 @@ import numpy as np
 
 from hannan.core import ContextError, Ledger, Objective, OpenRound, Oracle, ParameterError
 from hannan.core.arrays import Contexts, as_rows
-from hannan.core.oracle import with_rounds
+from hannan.core.oracle import Timed, context_at, with_rounds
 from hannan.core.state import Count, NoiseKey, Part, State, TupleOf
 from hannan.core.stored import Stored
 from hannan.learners.context_set import Pool
@@ -105,7 +105,7 @@ class Future(Stored):
 
     def check(self, time: int, context: Any) -> Any:
         """The context of a round, checked, if it is the one announced for this time."""
-        context = self.oracle.at(time, context)
+        context = context_at(self.oracle, time, context)
         if time >= self.horizon:
             raise ContextError(
                 f"The {self.horizon} rounds announced to {self._owner} are over; got {context!r} "
@@ -126,6 +126,6 @@ class Future(Stored):
 def _own_sequence(oracle: Oracle, horizon: int | None) -> Sequence[Any] | None:
     """What the class itself knows: all, where it changes with time; where it has one context."""
     known = oracle.contexts
-    if known is None or oracle.timed:
+    if known is None or isinstance(oracle, Timed):
         return known
     return list(known) * horizon if len(known) == 1 and horizon is not None else None

@@ -18,7 +18,7 @@ from hannan.core import (
     Policy,
     Predictor,
 )
-from hannan.core.oracle import extended
+from hannan.core.oracle import FullTable, extended
 from hannan.core.rounds import n_actions_of
 from hannan.core.state import Array, Count, NoiseKey, Number, Part, State
 from hannan.core.validation import FloatArray, check_chosen_loss, check_loss_range, check_seed
@@ -114,7 +114,7 @@ class KnownDistribution(Learner):
     ) -> None:
         super().__init__()
         name = type(self).__name__
-        if not isinstance(oracle, Oracle) or not oracle.every_map:
+        if not isinstance(oracle, FullTable):
             raise ParameterError(
                 f"{name} plays on tables: give it AllPolicies(n_contexts, n_actions). For "
                 f"{type(oracle).__name__} use ContextSemiBanditFTPL."

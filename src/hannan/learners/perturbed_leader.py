@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hannan.bounds import Complexity, kappa, laplace_complexity, overtaking
 from hannan.core import Action, Noise, Objective, Oracle, ParameterError
-from hannan.core.oracle import WITHOUT_NOISE, Draw, extended, foresee
+from hannan.core.oracle import WITHOUT_NOISE, Draw, Timed, extended, foresee
 from hannan.core.rounds import Choice, IntArray
 from hannan.core.state import Count, Flag, NoiseKey, Number, Object, OneOf, Part, State, TupleOf
 from hannan.core.stored import Stored
@@ -468,7 +468,7 @@ def starting_total(oracle: Oracle, X: ContextSet, spread: float | None = None) -
 
     For a self-tuned learner, with the spread of its losses, the class may prefer some policies.
     """
-    if spread is not None:
+    if spread is not None and isinstance(oracle, Timed):
         return oracle.start(X.points, spread)
     total = oracle.objective()
     if X.points:

@@ -10,6 +10,7 @@ from typing import Any, Self
 from hannan.core import Action, InputTypeError, Learner, ParameterError, Policy
 from hannan.core.availability import PassedOn, complete
 from hannan.core.learner import Propensities
+from hannan.core.oracle import Timed
 from hannan.core.retry import Retry
 from hannan.core.rounds import Odds, OpenRound, is_action
 from hannan.core.state import Count, ListOf, Number, Object, Part, State, require
@@ -131,7 +132,7 @@ class Restarting(Learner):
         if max_restarts is not None:
             self._most = self.max_restarts = check_integer(self, "max_restarts", max_restarts, 0)
         self.oracle = learner.oracle
-        self._timed = self.oracle is not None and self.oracle.timed
+        self._timed = self.oracle is not None and isinstance(self.oracle, Timed)
         self.feedback = learner.feedback  # type: ignore[misc]
         self.restarts: list[int] = []
         self._availability = PassedOn()

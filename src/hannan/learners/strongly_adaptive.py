@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Action, Feedback, Learner, LossFunction, Objective, Oracle, ParameterError
+from hannan.core.oracle import Timed, loss_spread
 from hannan.core.policy import Policy, loss_of
 from hannan.core.retry import Retry
 from hannan.core.rounds import OpenRound
@@ -372,7 +373,7 @@ class StronglyAdaptive(Learner):
 
     @property
     def _width(self) -> float:
-        return self.oracle.spread(*self._range)
+        return loss_spread(self.oracle, *self._range)
 
     def _restored(self) -> None:
         for copy in self._awake:
@@ -391,7 +392,7 @@ class StronglyAdaptive(Learner):
             raise ParameterError(
                 f"StronglyAdaptive needs a learner with an oracle; {name} has none."
             )
-        if getattr(learner, "knows_future", False) or type(learner.oracle).at is not Oracle.at:
+        if getattr(learner, "knows_future", False) or isinstance(learner.oracle, Timed):
             raise ParameterError(
                 f"StronglyAdaptive starts copies of {name} in the middle of the game, so it cannot "
                 "take one that was told when which context arrives."

@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import Action, Policy
+from hannan.core import Action, Oracle, Policy
 from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
+from hannan.core.policy import loss_of
 from hannan.core.state import Array, Context, Count, Key, ListOf, Numbered, Part, State, TupleOf
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.kernels import switching as kernel
+from hannan.oracles._combinatorial import SetOracle
 from hannan.oracles._sequences import Sequences, SwitchingNoise, SwitchingPolicy
 from hannan.oracles._twin import twin
+from hannan.oracles.paths import Paths
 
 if TYPE_CHECKING:
     from hannan.oracles.switching import Switching
@@ -186,7 +189,7 @@ class Solution:
         """The first cell of each interval."""
         self.value = 0.0
         if len(cuts) > 1:
-            minima = self._base.interval_minima(contexts, self._losses, cuts)
+            minima = interval_minima(self._base, contexts, self._losses, cuts)
             ends, self.value = kernel.partition(minima, price, oracle.levels)
             self.starts += ends[:-1].tolist()
         self._policies: dict[int, Policy] = {}
@@ -222,3 +225,31 @@ class Solution:
         for key, losses in sums.items():
             total.add(known[key], losses)
         return total.leader()
+
+
+def interval_minima(
+    base: Oracle, contexts: Sequence[Any], losses: FloatArray, cuts: Places
+) -> FloatArray:
+    """Return the minimal totals of all intervals of a history, without noise.
+
+    Entry [i, j], i < j, is that of the rows cuts[i] .. cuts[j] - 1; the others are zero. Contexts
+    beyond the last cut are only told to `Objective.prepare`. Inexact classes that do not know the
+    minimum give the value of their leader.
+    """
+    if isinstance(base, SetOracle | Paths):
+        return base.interval_minima(contexts, losses, cuts)
+    values = np.zeros((len(cuts), len(cuts)))
+    known = list({base.key(context): context for context in contexts}.values())
+    for i in range(len(cuts) - 1):
+        total = base.objective()
+        if known:
+            total.prepare(known)
+        for j in range(i + 1, len(cuts)):
+            for row in range(cuts[j - 1], cuts[j]):
+                total.add(contexts[row], losses[row])
+            values[i, j] = total.minima()[0]
+            if np.isnan(values[i, j]):
+                rows = range(cuts[i], cuts[j])
+                leader = total.leader()
+                values[i, j] = sum(loss_of(losses[r], leader(contexts[r])) for r in rows)
+    return values

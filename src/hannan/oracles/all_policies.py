@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import Objective, Oracle, Policy
-from hannan.core.oracle import WITHOUT_NOISE, Draw, Lesson, Noise, Trials, positions
+from hannan.core import Objective, Policy
+from hannan.core.oracle import WITHOUT_NOISE, Draw, FullTable, Lesson, Noise, Trials, positions
 from hannan.core.state import Array, State
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import tabular as kernel
@@ -20,7 +20,7 @@ from hannan.perturbation.laplace import mean_of_maximum
 _NO_KEY = np.uint64(0)
 
 
-class AllPolicies(Oracle):
+class AllPolicies(FullTable):
     r"""All maps from d contexts to K actions.
 
     There are :math:`K^d` of them. Contexts decouple: on context x every leader plays
@@ -43,8 +43,6 @@ class AllPolicies(Oracle):
     >>> total.leader()(0), total.leader()(1)
     (0, 1)
     """
-
-    every_map = True
 
     def __init__(self, n_contexts: int, n_actions: int) -> None:
         self.n_contexts = check_integer(self, "n_contexts", n_contexts, 1)

@@ -124,11 +124,6 @@ class FinitePolicies(Oracle):
     def contexts(self) -> range:
         return range(self.table.shape[1])
 
-    @property
-    def supplies(self) -> dict[str, Oracle]:
-        """Learners that keep a weight for each policy take it as their table of actions."""
-        return super().supplies | {"actions": self}
-
     def check_context(self, context: Any) -> int:
         if type(context) is int and 0 <= context < len(self._columns):
             return context
@@ -137,7 +132,7 @@ class FinitePolicies(Oracle):
     def objective(self) -> FiniteObjective:
         return FiniteObjective(self)
 
-    def panel(self, discounts: Sequence[float], contexts: Sequence[Any] = ()) -> FinitePanel:
+    def panel(self, discounts: Sequence[float]) -> FinitePanel:
         """Scores of all totals side by side."""
         return FinitePanel(self, discounts)
 

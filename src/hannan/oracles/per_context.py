@@ -19,6 +19,7 @@ from hannan.core import (
     Policy,
 )
 from hannan.core.arrays import Contexts, as_rows, as_scalar, check_comparable, comparable
+from hannan.core.availability import actions_among
 from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
 from hannan.core.state import Context, MadeByKey, State
 from hannan.core.validation import FloatArray, check_integer, refuse
@@ -157,7 +158,7 @@ class PerContext(Oracle):
         return list(self.base.values()) if isinstance(self.base, Mapping) else [self.base]
 
     def actions_among(self, context: Any, elements: NDArray[np.intp]) -> NDArray[np.intp]:
-        return self.problem(context).actions_among(self.alone, elements)
+        return actions_among(self.problem(context), self.alone, elements)
 
     @property
     def contexts(self) -> Sequence[Hashable] | None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from hannan.core import ContextError, InputTypeError, Objective, Oracle, ParameterError
 from hannan.core.arrays import Contexts, as_rows
+from hannan.core.oracle import Timed
 from hannan.core.validation import check_choice, check_integer, refuse
 from hannan.oracles._sequences import SwitchingNoise
 from hannan.oracles._switching_intervals import IntervalSequences
@@ -23,7 +24,7 @@ from hannan.oracles.finite_policies import FinitePolicies
 Pair = tuple[int, Any]
 
 
-class Switching(Oracle):
+class Switching(Timed):
     r"""Sequences of policies of another class that switch at most k times.
 
     Contexts are pairs :math:`(t, x_t)` of the number of the round, from 0, and a context of
