@@ -153,6 +153,13 @@ def test_hannan_replay_plays_a_log_of_items(dsjson):
     assert said["rounds"] == 300
 
 
+def test_a_file_of_cb_with_missing_actions_is_not_replayed(tmp_path):
+    path = tmp_path / "some.vw"
+    path.write_text("1 2:0:1 |a\n1:0:1 |a\n3:0:1 |a\n")
+    result = CliRunner().invoke(replay, [str(path), "--format", "cb"])
+    assert "not available in every round" in str(result.exception)
+
+
 def test_a_log_whose_offers_stay_is_replayed_by_position(tmp_path):
     path = tmp_path / "same.vw"
     path.write_text("shared |u x:1\n0:1:0.5 |a s:1\n |a s:2\n\n" * 20)

@@ -249,7 +249,7 @@ def test_files_are_replayed(tmp_path, name):
         A.write_vw(rounds, path, "cb")
     world = A.FromVW(path, value_range=(-1, 0), scale=None)
     assert (world.horizon, world.n_actions, len(world.features)) == (600, 2, 1)
-    assert world.smallest_propensity == 0.25
+    assert world.log.propensities.min() == 0.25
     learner = hn.ContextSemiBanditFTPL(hn.oracles.Stumps(2), contexts=log.contexts, seed=0)
     trace = hn.play(learner, world, seed=0)
     twin = hn.ContextSemiBanditFTPL(hn.oracles.Stumps(2), contexts=log.contexts, seed=0)
@@ -290,8 +290,6 @@ def test_the_format_shows_in_the_first_lines(tmp_path):
     ("text", "format", "says"),
     [
         ("|a\n", "cb", "no round with a cost"),
-        ("1 2:0:1 |a\n", "cb", "not available in every round"),
-        ("0:0:1 |a\n|b\n\n0:0:1 |a\n\n", "cb_adf", "changes, from 1 to 2"),
         ("ccb action |\nccb slot 0:0:1 |\n\n", "ccb", "'ccb' cannot be used: .* not supported"),
         ("ccb action |\nccb slot 0:0:1 |\n\n", None, r"file\.vw' cannot be read: .* not supported"),
         ("ccb action |\nccb slot 0:0:1 |\n\n", "cb_adf", "Line 1 of .* slots .* not supported"),
@@ -308,6 +306,34 @@ def test_what_cannot_be_replayed_is_refused(tmp_path, text, format, says):
         A.FromVW(path, format)
 
 
+@pytest.mark.parametrize(
+    ("text", "format", "offers"),
+    [
+        ("1 2:0:1 |a\n1:0:1 |a\n3:0:1 |a\n", "cb", [[0, 1], None, None]),
+        ("0:0:1 |a\n|b\n\n0:0:1 |a\n\n", "cb_adf", [None, [0]]),
+    ],
+)
+def test_where_actions_are_missing_a_file_is_played_among_the_others(
+    tmp_path, text, format, offers
+):
+    path = tmp_path / "file.vw"
+    path.write_text(text)
+    world = A.FromVW(path, format)
+    rounds = world.rounds(len(offers), np.random.default_rng(0))
+    available = [r.available if r.available is None else list(r.available) for r in rounds]
+    assert available == offers
+    assert not world.oblivious
+
+
+def test_running_scale_uses_the_rows_so_far(tmp_path):
+    path = tmp_path / "log.vw"
+    path.write_text("1:0:1 |a x:3\n2:0:1 |a x:5\n")
+    plain, scaled = (A.FromVW(path, scale=scale).log.features for scale in (None, "running"))
+    assert (plain.tolist(), scaled.tolist()) == ([[3.0], [5.0]], [[0.0], [1.0]])
+    with pytest.raises(hn.ParameterError, match="scale"):
+        A.FromVW(path, scale="unit")
+
+
 def test_hashed_and_named_columns_of_a_file(tmp_path):
     path, rounds = tmp_path / "log.vw", list(ads(n=20))
     A.write_vw(rounds, path, "cb")
@@ -319,10 +345,10 @@ def test_hashed_and_named_columns_of_a_file(tmp_path):
     assert world.n_actions == 5
     contexts = [r.context.tolist() for r in world.rounds(20, rng)]
     assert contexts == [[r.context["u"]["age"]] for r in rounds]
-    with pytest.raises(hn.ParameterError, match=r"'u\^ag' in the file .* mean 'u\^age'"):
+    with pytest.raises(hn.ParameterError, match=r"'u\^ag' in the log.* mean 'u\^age'"):
         A.FromVW(path, columns=["u^ag"], value_range=(-1, 0))
     with pytest.raises(hn.ParameterError, match="columns"):
-        A.FromVW(path, columns="u^age")
+        A.FromVW(path, columns="u^age", value_range=(-1, 0))
     with pytest.raises(hn.ParameterError, match="too few"):
         A.FromVW(path, value_range=(-1, 0), n_actions=1)
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from hannan.adapters.sklearn import OnlinePolicyClassifier
     from hannan.adapters.vw.dsjson import read_dsjson
     from hannan.adapters.vw.files import FromVW
-    from hannan.adapters.vw.items import FromVWItems
     from hannan.adapters.vw.logs import actions_from_vw, log_from_vw, log_to_vw
     from hannan.adapters.vw.rounds import CbAdfRound, CbRound, VWFormatError
     from hannan.adapters.vw.text import read_vw, write_vw
@@ -29,7 +28,6 @@ __all__ = [
     "FromCoba",
     "FromRiver",
     "FromVW",
-    "FromVWItems",
     "OnlinePolicyClassifier",
     "RiverDetector",
     "RiverPolicies",
@@ -64,7 +62,6 @@ _HOMES = {
     "sklearn": ("OnlinePolicyClassifier",),
     "vw.dsjson": ("read_dsjson",),
     "vw.files": ("FromVW",),
-    "vw.items": ("FromVWItems",),
     "vw.logs": ("actions_from_vw", "log_from_vw", "log_to_vw"),
     "vw.rounds": ("CbAdfRound", "CbRound", "VWFormatError"),
     "vw.text": ("read_vw", "write_vw"),

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from hannan.adapters.vw.files import FromVW, format_of, is_vw
-from hannan.adapters.vw.items import FromVWItems, offers_change
+from hannan.adapters.vw.files import FromVW, format_of, is_vw, offers_change
 from hannan.core import ParameterError
 from hannan.environments import FromFile, FromLog
 from hannan.environments._columns import check_names
 from hannan.environments._files import TableFile, open_table
 from hannan.environments._kinds import Columns, look
+from hannan.environments.from_log import Logged
 from hannan.experiments.units import Units
 
 LIMITS = ("max_columns", "max_unpacked")
@@ -43,7 +43,7 @@ class Stream:
     """
 
     table: dict[str, Any]
-    environment: FromFile | FromLog | FromVWItems
+    environment: FromFile | FromLog | FromVW
     rounds: int
     columns: Columns | None
     dropped: int
@@ -52,18 +52,18 @@ class Stream:
     @property
     def logged(self) -> bool:
         """Whether losses are known only for the actions that were taken."""
-        return isinstance(self.environment, FromLog | FromVWItems)
+        return isinstance(self.environment, Logged)
 
     @property
     def described(self) -> bool:
         """Whether rounds offer actions of their own, described by features."""
-        return isinstance(self.environment, FromVWItems)
+        return self.environment.n_actions is None
 
     @property
     def names(self) -> list[str]:
         """Of the actions."""
-        if isinstance(self.environment, FromVWItems):
-            return []
+        if isinstance(self.environment, FromVW):
+            return [str(number) for number in range(self.environment.n_actions or 0)]
         return [str(name) for name in self.environment.actions]
 
 
@@ -86,33 +86,23 @@ def read_stream(path: Path, asked: dict[str, Any], rounds: int | None) -> Stream
     for those not given.
     """
     options = {name: value for name, value in asked.items() if value is not None}
-    environment: FromFile | FromLog
-    columns: Columns | None = None
     if is_vw(path):
-        stream = _vw(path, options)
-        if isinstance(stream, FromVWItems):
-            return _items(stream, rounds)
-        environment = stream
-    else:
-        environment, columns = _table(path, options)
+        return _vw(path, options, rounds)
+    environment, columns = _table(path, options)
     rows = environment.horizon if rounds is None else rounds
     if rows == 0:
         raise ParameterError(f"There are no rows in the file {str(path)!r}.")
     if environment.n_actions == 1:
-        raise ParameterError(
-            f"There is one action only, {str(environment.actions[0])!r}: nothing to choose. "
-            "Declare all of them (--labels, --actions)."
-        )
-    if columns is not None and rows > environment.horizon:
+        raise _one_action(environment.actions[0])
+    if rows > environment.horizon:
         raise ParameterError(
             f"There are {environment.horizon} rows in the file {str(path)!r}; {rows} were asked "
             "for."
         )
-    if columns is not None:
-        for _ in environment.clone(context=None).rounds(rows, np.random.default_rng(0)):
-            pass  # what is wrong is told before anybody plays
+    for _ in environment.clone(context=None).rounds(rows, np.random.default_rng(0)):
+        pass  # what is wrong is told before anybody plays
     described = _described(environment)
-    dropped = 0 if columns is None else columns.rows - environment.horizon
+    dropped = columns.rows - environment.horizon
     units = Units.of({**described, "reward": options.get("reward")})
     return Stream(described, environment, rows, columns, dropped, units)
 
@@ -207,20 +197,8 @@ def _extremes(file: TableFile, names: list[Any]) -> tuple[float, float]:
     return (low, high) if low < high else (min(low, 0.0), max(high, 1.0)) if low == high else (0, 1)
 
 
-def _items(environment: FromVWItems, rounds: int | None) -> Stream:
-    """A log whose rounds offer actions of their own."""
-    rows = environment.horizon if rounds is None else min(rounds, environment.horizon)
-    low, high = environment.value_range
-    table = {name: value for name, value in environment.params.items() if value is not None}
-    if environment.method == "rejection":
-        table.setdefault("floor", environment.smallest_propensity)
-    kind = f"{type(environment).__module__}:{type(environment).__name__}"
-    described = {"type": kind, **table, "value_range": [low, high]}
-    return Stream(described, environment, rows, None, 0, Units(low, high, False))
-
-
-def _vw(path: Path, options: dict[str, Any]) -> FromVW | FromVWItems:
-    """The environment of a file of Vowpal Wabbit."""
+def _vw(path: Path, options: dict[str, Any], rounds: int | None) -> Stream:
+    """Read a log of Vowpal Wabbit; where offers change, actions are described by their features."""
     limit = options.get("max_unpacked")
     format = format_of(path, options.get("format"), "--format", max_unpacked=limit)
     same = ("format", "method", "floor", "value_range", "max_unpacked")
@@ -228,31 +206,42 @@ def _vw(path: Path, options: dict[str, Any]) -> FromVW | FromVWItems:
     for name in options.keys() - known.keys():
         raise ParameterError(f"--{name.replace('_', '-')} does not go with a file of {format}.")
     arguments = {known[name]: value for name, value in options.items()}
-    if offers_change(path, format, max_unpacked=limit):
+    if offers_change(path, format, limit):
+        arguments["actions"] = "described"
         if isinstance(arguments.get("columns"), int):
             arguments["action_columns"] = arguments["columns"]
-        return FromVWItems(str(path), **arguments)
-    return FromVW(str(path), **arguments)
+    environment = FromVW(str(path), **arguments)
+    if environment.n_actions == 1:
+        raise _one_action(0)
+    if not environment.oblivious:
+        raise ParameterError(
+            f"The actions in the file {str(path)!r} are not available in every round. Make a log "
+            "with hn.adapters.log_from_vw, and play that."
+        )
+    rows = environment.horizon if rounds is None else min(rounds, environment.horizon)
+    low, high = environment.value_range
+    table = {name: value for name, value in environment.params.items() if value is not None}
+    table |= {"type": f"{FromVW.__module__}:FromVW", "value_range": [float(low), float(high)]}
+    return Stream(table, environment, rows, None, 0, Units(low, high, False))
+
+
+def _one_action(name: Any) -> ParameterError:
+    return ParameterError(
+        f"There is one action only, {str(name)!r}: nothing to choose. Declare all of them "
+        "(--labels, --actions)."
+    )
 
 
 def _described(environment: FromFile | FromLog) -> dict[str, Any]:
     """The environment as a table, with all that it has looked up."""
     table = {name: value for name, value in environment.params.items() if value is not None}
-    kind = type(environment).__name__
-    if isinstance(environment, FromVW):
-        kind = f"{type(environment).__module__}:{kind}"
-        if not isinstance(environment.columns, int):
-            table["columns"] = environment.features or None
-    else:
-        table["categorical"] = []
+    table["categorical"] = []
     if isinstance(environment, FromLog):
         table["actions"] = [*environment.actions]
-        if isinstance(environment, FromVW):
-            del table["actions"]
         if environment.method == "rejection":
             table.setdefault("floor", environment.smallest_propensity)
     elif environment.label is not None:
         table["labels"] = environment.classes
     if "value_range" in table:
         table["value_range"] = [float(end) for end in table["value_range"]]
-    return {"type": kind, **table}
+    return {"type": type(environment).__name__, **table}

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hannan.adapters.vw.items import FromVWItems
+from hannan.adapters.vw.files import FromVW
 from hannan.baselines import __all__ as BASELINES
 from hannan.cli.replay_answer import Player
 from hannan.cli.replay_data import Stream
@@ -33,7 +33,7 @@ def snippet(stream: Stream, choice: Player | None) -> str:
     """Python that builds the best choice from the file, and asks it for a decision."""
     environment = stream.environment
     kind = type(environment).__name__
-    module = "adapters" if kind.startswith("FromVW") else "environments"
+    module = "adapters" if isinstance(environment, FromVW) else "environments"
     given = {
         name: dict(map(tuple, value)) if name == "context" and stream.columns else value
         for name, value in stream.table.items()
@@ -42,7 +42,7 @@ def snippet(stream: Stream, choice: Player | None) -> str:
     arguments = "".join(f"    {name}={_written(value)},\n" for name, value in given.items())
     path = Path(environment.path)
     head = f"import hannan as hn\n\nworld = hn.{module}.{kind}(\n    {str(path)!r},\n{arguments})\n"
-    if choice is None or choice.kind == "constant" or isinstance(environment, FromVWItems):
+    if choice is None or choice.kind == "constant" or stream.described:
         return head
     if choice.kind == "rule":
         return (
@@ -52,15 +52,20 @@ def snippet(stream: Stream, choice: Player | None) -> str:
             "X = np.array([r.context for r in rounds])\n"
             "losses = np.array([r.reveal(0) for r in rounds])\n"
             f"rule = hn.experiments.fit_rule({choice.name!r}, X, losses)\n"
-            "print(world.actions[rule.choose(X[-1:])[0]])  # for the last row"
+            f"print({_named(environment, 'rule.choose(X[-1:])[0]')})  # for the last row"
         )
     table = dict(choice.record["cell"]["learner"])
     return (
         head
         + f"learner = {_call(table, environment)}\n"
         + f"trace = hn.play(learner, world, {stream.rounds}, seed=0)\n"
-        + "print(trace.mean_loss, world.actions[trace.actions[-1]])"
+        + f"print(trace.mean_loss, {_named(environment, 'trace.actions[-1]')})"
     )
+
+
+def _named(environment: FromFile | FromLog | FromVW, action: str) -> str:
+    """Code for the name of an action; those of Vowpal Wabbit have numbers only."""
+    return action if isinstance(environment, FromVW) else f"world.actions[{action}]"
 
 
 def _written(value: Any) -> str:
@@ -69,7 +74,7 @@ def _written(value: Any) -> str:
     return text.replace("\n", "\n    ")
 
 
-def _call(table: dict[str, Any], environment: FromFile | FromLog | FromVWItems) -> str:
+def _call(table: dict[str, Any], environment: FromFile | FromLog | FromVW) -> str:
     """The call that makes a learner of its table."""
     kind = str(table["type"]).removeprefix("hn.")
     K, named = environment.n_actions, {k: v for k, v in table.items() if k not in ("name", "type")}
@@ -136,7 +141,7 @@ def train_decider(stream: Stream, seed: int, tick: Any) -> Any:
     from hannan.decisions import Decider
 
     environment, units = stream.environment, stream.units
-    if stream.columns is None or isinstance(environment, FromVWItems):
+    if stream.columns is None or isinstance(environment, FromVW):
         raise ParameterError("--save needs a table of rows, not a log of Vowpal Wabbit.")
     kinds = {name: column_of(kind) for name, kind in stream.columns.kinds.items()}
     span = (units.low, units.high)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import Action, Feedback, LossError, Oracle, ParameterError, Round
+from hannan.core import Action, Environment, Feedback, LossError, Oracle, ParameterError, Round
 from hannan.core.policy import loss_of
 from hannan.core.validation import (
     FloatArray,
@@ -19,7 +19,7 @@ from hannan.core.validation import (
     check_probability,
     refuse,
 )
-from hannan.environments._columns import Labels, Numbers, Part, Table, check_range, read
+from hannan.environments._columns import Labels, Numbers, Part, check_range, read
 from hannan.environments._features import Categorical, Context, Features
 from hannan.environments._files import open_table
 from hannan.environments._tabular import Tabular
@@ -70,7 +70,22 @@ class LoggedRound(Round):
         return self.loss
 
 
-class FromLog(Tabular):
+class Logged(Environment):
+    """Rounds in which only the loss of the logged action is known."""
+
+    method: str
+
+    @property
+    def estimates_range(self) -> tuple[float, float]:
+        """(low, high) of the estimates that learners are shown by importance weighting."""
+        raise NotImplementedError
+
+    def meet(self, learner: Any) -> None:
+        """Refuse a learner that cannot learn from this log, or not from estimates."""
+        check_player(learner, self.estimates_range if self.method == "importance" else None)
+
+
+class FromLog(Logged, Tabular):
     r"""The rows of a log: the action b that was taken, its probability p and what it cost.
 
     By *rejection* a learner keeps a row of the log if it chooses the logged action, and then with
@@ -184,16 +199,12 @@ class FromLog(Tabular):
         self._outcome = self._check_outcome()
         features = Features(self, context, categorical, scale)
         columns = [action, self._outcome, *self._propensity_column]
-        table = self._table_at(path)
+        table = open_table(path, max_columns, max_unpacked, dialect)
         found = self._open(table, features, columns, action if actions is None else None)
         self.actions: list[Any] = found if actions is None else list(actions)
         if not self.actions:
             raise refuse(self, "actions", "a list of the possible actions", actions)
         self.n_actions = len(self.actions)
-
-    def _table_at(self, path: str | PathLike[str]) -> Table:
-        """The rows; adapters override this for other file formats."""
-        return open_table(path, self.max_columns, self.max_unpacked, self.dialect)
 
     @cached_property
     def smallest_propensity(self) -> float:
@@ -207,10 +218,6 @@ class FromLog(Tabular):
             known = column[~np.isnan(column[:, 0]), 0]
             smallest = min(smallest, float(self._propensities(known, first).min(initial=1.0)))
         return smallest
-
-    def meet(self, learner: Any) -> None:
-        """Refuse a learner that cannot learn from this log, or not from estimates."""
-        check_player(learner, self.estimates_range if self.method == "importance" else None)
 
     @property
     def estimates_range(self) -> tuple[float, float]:

@@ -76,7 +76,7 @@ RECOMMENDED = ("bandit", "experts")
 """Functions of the package itself that make a learner; "hn.bandit" means the same as "bandit"."""
 
 
-_UNLISTED = frozenset(("hannan.adapters.vw.files:FromVW", "hannan.adapters.vw.items:FromVWItems"))
+_UNLISTED = frozenset(("hannan.adapters.vw.files:FromVW",))
 """Classes of Hannan's own that only `hannan replay` names."""
 
 MINE = "mine.py"

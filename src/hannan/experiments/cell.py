@@ -20,7 +20,7 @@ from hannan.core import Environment, Learner, Oracle, ParameterError, Policy, Ro
 from hannan.core.oracle import context_at
 from hannan.core.policy import loss_of
 from hannan.core.validation import FloatArray
-from hannan.environments import FromLog
+from hannan.environments.from_log import Logged
 from hannan.experiments.catalogue import Workshop
 from hannan.experiments.fitted_rules import put_beside
 from hannan.experiments.game import Game, world_rng
@@ -276,7 +276,7 @@ def look_back(
     found = None
     if fitted and rounds:
         # What a log says of a policy is too noisy to choose among many models by it.
-        several = not isinstance(environment, FromLog)
+        several = not isinstance(environment, Logged)
         choices = candidates(policies, leaders[-1], sample, other_models=several)
         curves = _losses_of(choices, world(), policies, at)
         cheapest = int(curves[:, -1].argmin())

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from hannan.core import Environment, Oracle, Round
 from hannan.core.oracle import context_at
 from hannan.core.validation import FloatArray
-from hannan.environments import FromLog
-from hannan.environments.from_log import LoggedRound
+from hannan.environments.from_log import Logged, LoggedRound
 from hannan.experiments.game import world_rng
 from hannan.experiments.recorder import Marks
 from hannan.experiments.search import RULES, Candidate, Sample, fit_rule
@@ -132,7 +131,7 @@ def put_beside(
     if ticks is not None:
         ticks(0.6)
     tallies, within, rounds = _measure(environment, policies, horizon, points, seed, rules)
-    logged = isinstance(environment, FromLog)
+    logged = isinstance(environment, Logged)
     beside = [tally.as_dict(rounds, logged) for tally in tallies]
     if not rules or logged or not isinstance(policies, LinearPolicies):
         return beside, None

@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core import Environment, Oracle, ParameterError
+from hannan.core import Oracle, ParameterError
 from hannan.core.validation import check_choice, check_probability, refuse
 from hannan.environments.from_log import (
     METHODS,
+    Logged,
     LoggedRound,
     Means,
-    check_player,
     range_of_estimates,
 )
 from hannan.off_policy.log import Log
 
 
-class LogReplay(Environment):
+class LogReplay(Logged):
     r"""The rounds of a `Log`, for a learner to play; what `environments.FromLog` is to a file.
 
     Parameters
@@ -74,13 +74,8 @@ class LogReplay(Environment):
     def contexts(self) -> list[Any]:
         return list(self.log.contexts)
 
-    def meet(self, learner: Any) -> None:
-        """Refuse a learner that could never learn anything, or not from estimates."""
-        check_player(learner, self.estimates_range if self.method == "importance" else None)
-
     @property
     def estimates_range(self) -> tuple[float, float]:
-        """(low, high) of the estimates that learners are shown by importance weighting."""
         losses = self.log.losses
         # Running means begin at 1/2.
         known = min(0.5, float(losses.min())), max(0.5, float(losses.max()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -34,30 +34,37 @@ def flat(*parts: Features) -> Flat:
     return found
 
 
-def rows(owner: str, found: Sequence[Flat], columns: Columns) -> FloatArray | None:
-    """Array [n, p]; None where there are no features at all.
+def rows(
+    owner: str, found: Sequence[Flat], columns: Columns
+) -> tuple[FloatArray | None, list[str]]:
+    """Return an array [n, p], None where there are no features at all, and the names of columns.
 
     Columns are all names that were found, in order; or those given, and no others; or so many
     that names are hashed to, with signs, so that collisions cancel on average.
     """
     if isinstance(columns, int | np.integer):
-        return hashed(found, _room(owner, len(found), check_integer(owner, "columns", columns, 1)))
+        from sklearn.feature_extraction import FeatureHasher  # type: ignore[import-untyped]
+
+        width = check_integer(owner, "columns", columns, 1)
+        _check_room(owner, len(found), width)
+        table = FeatureHasher(width).transform(found).toarray()
+        return np.asarray(table, dtype=np.float64), [f"#{i}" for i in range(width)]
     known = {name for row in found for name in row}
-    names = sorted(known) if columns is None else listed(owner, columns)
+    names = sorted(known) if columns is None else _listed(owner, columns)
     check_names("the log", [name for name in names if name not in known], sorted(known))
     if not names:
-        return None
-    _room(owner, len(found), len(names))
+        return None, []
+    _check_room(owner, len(found), len(names))
     places = {name: i for i, name in enumerate(names)}
     table = np.zeros((len(found), len(names)))
     for values, row in zip(table, found, strict=True):
         for name, value in row.items():
             if name in places:
                 values[places[name]] = value
-    return table
+    return table, names
 
 
-def listed(owner: str, columns: Any) -> list[str]:
+def _listed(owner: str, columns: Any) -> list[str]:
     """Names of columns, each once."""
     fine = not isinstance(columns, str) and all(isinstance(name, str) for name in columns)
     names = list(columns) if fine else []
@@ -66,20 +73,12 @@ def listed(owner: str, columns: Any) -> list[str]:
     return names
 
 
-def hashed(found: Iterable[Flat], width: int) -> FloatArray:
-    """Array [n, width]."""
-    from sklearn.feature_extraction import FeatureHasher  # type: ignore[import-untyped]
-
-    return np.asarray(FeatureHasher(width).transform(found).toarray(), dtype=np.float64)
-
-
-def _room(owner: str, n: int, width: int) -> int:
+def _check_room(owner: str, n: int, width: int) -> None:
     if n * width > _LARGEST:
         raise ParameterError(
             f"{owner} would make an array of {n} x {width} numbers. Name the features that are "
             "needed, columns=[…], or hash them to a few hundred, columns=256."
         )
-    return width
 
 
 def as_features(context: Any, names: Sequence[str] | None) -> Features:

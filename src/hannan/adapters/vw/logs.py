@@ -72,22 +72,35 @@ def log_from_vw(
     >>> log.contexts.tolist(), log.losses.tolist()
     ([[31.0], [18.0]], [1.0, 0.0])
     """
+    return read_log(rounds, columns, actions, action_columns, n_actions, cost_range)[0]
+
+
+def read_log(
+    rounds: Iterable[Round],
+    columns: Columns,
+    actions: Actions,
+    action_columns: Columns,
+    n_actions: int | None,
+    cost_range: tuple[float, float] | None,
+) -> tuple[Log, list[str]]:
+    """Read a log, as `log_from_vw` documents it, and the names of the entries of its contexts."""
     who, described = "log_from_vw", isinstance(actions, str) and actions == "described"
     if isinstance(actions, str):
         check_choice(who, "actions", actions, ("position", "features", "tag", "described"))
     if action_columns is not None and not described:
         raise ParameterError('action_columns= goes with actions="described".')
-    names = Decisions("position" if described else actions)
+    numbering = Decisions("position" if described else actions)
     used = (_as_adf(who, each) for each in rounds) if described else rounds
-    found, offers = _logged(who, names, used)
-    contexts: Any = rows(who, [row.features for row in found], columns)
+    found, offers = _logged(who, numbering, used)
+    contexts: Any
+    contexts, names = rows(who, [row.features for row in found], columns)
     available: Any = None
-    K = _count(who, found, len(names.known), n_actions)
+    K = _count(who, found, len(numbering.known), n_actions)
     if described:
         contexts = _menus(who, contexts, offers, action_columns)
     elif any(row.available is not None and len(row.available) < K for row in found):
         available = [range(K) if row.available is None else row.available for row in found]
-    return Log(
+    log = Log(
         contexts,
         np.array([row.action for row in found], dtype=np.intp),
         _losses([row.cost for row in found], cost_range, who),
@@ -96,6 +109,7 @@ def log_from_vw(
         available,
         _distribution(found, K),
     )
+    return log, names
 
 
 def _logged(
@@ -130,7 +144,7 @@ def _as_adf(who: str, this_round: Any) -> CbAdfRound:
 
 def _menus(who: str, contexts: Any, offers: list[Any], columns: Columns) -> list[Menu]:
     """Return the context of each round with the rows and the tags of what it offered."""
-    table = rows(who, [flat(each) for actions, _ in offers for each in actions], columns)
+    table, _ = rows(who, [flat(each) for actions, _ in offers for each in actions], columns)
     if table is None:
         raise ParameterError(f"{who} got actions without features: they are not described.")
     ends = np.cumsum([len(actions) for actions, _ in offers])
@@ -262,22 +276,17 @@ def _menu(row: LoggedDecision, names: Sequence[str] | None, cost: float) -> CbAd
 
 def _count(who: str, found: list[Logged], known: int, given: int | None) -> int:
     K = 1 + max(max(row.action, *(row.available or (0,))) for row in found)
-    K = enough(who, given, max(K, known))
-    if given is None and K > _MANY:
+    K = max(K, known)
+    if given is not None:
+        if check_integer(who, "n_actions", given, 1) < K:
+            raise ParameterError(f"n_actions={given} is too few: there is an action {K - 1}.")
+        return int(given)
+    if K > _MANY:
         raise ParameterError(
             f"There is an action {K - 1}, and more than {_MANY} actions are seldom meant. Pass "
             "n_actions= if they are."
         )
     return K
-
-
-def enough(owner: object, given: int | None, found: int) -> int:
-    """The number of actions: as given, or as many as occur."""
-    if given is None:
-        return found
-    if check_integer(owner, "n_actions", given, 1) < found:
-        raise ParameterError(f"n_actions={given} is too few: there is an action {found - 1}.")
-    return int(given)
 
 
 def _losses(costs: list[float], cost_range: Any, who: str) -> FloatArray:
@@ -311,11 +320,6 @@ class Logged(NamedTuple):
     available: tuple[int, ...] | None
     law: dict[int, float] | None
     weight: float
-
-    @property
-    def size(self) -> int:
-        """Of the set of actions, as far as the round tells."""
-        return self.action + 1 if self.available is None else len(self.available)
 
 
 class Decisions:
