@@ -43,11 +43,6 @@ class Reservoir(Stored):
         return twin
 
     @property
-    def kept(self) -> list[Any]:
-        """All contexts in here."""
-        return [*self.contexts, *self._sample]
-
-    @property
     def due(self) -> bool:
         """Whether the next context renews `contexts`."""
         return self.seen + 1 >= self._look

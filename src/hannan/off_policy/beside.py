@@ -18,7 +18,7 @@ from hannan.core.arrays import as_floats
 from hannan.core.availability import PassedOn
 from hannan.core.policy import loss_of
 from hannan.core.rounds import Odds, n_actions_of
-from hannan.core.state import Count, Object, State
+from hannan.core.state import Count, Object, State, require
 from hannan.core.validation import check_integer, refuse
 
 _NOTHING = Propensities(np.empty(0), np.empty(0), 0)
@@ -54,6 +54,10 @@ class Beside(Learner):
             ),
             place=Count(),
         )
+
+    def _check_state(self) -> None:
+        rounds: Any = self._ledger.opened
+        require(self, rounds=all(opened.inner is not None for opened in rounds))
 
     def __init__(self, learner: Learner, draws: int) -> None:
         super().__init__()

@@ -78,6 +78,7 @@ class Watched(Beside):
         self.watch = watch
 
     def _check_state(self) -> None:
+        super()._check_state()
         places = [opened.place for opened in self._ledger.opened]  # type: ignore[attr-defined]
         distinct = len(set(places)) == len(places)
         require(self, rounds=distinct and set(places) <= set(self.watch.open_decisions))
