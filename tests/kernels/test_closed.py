@@ -70,16 +70,3 @@ def test_open_elements_are_counted(case):
     found = np.array([sums, counts])
     closed.observe(seen, losses[seen], found)
     assert np.array_equal(found, expected)
-
-
-def test_closing_leaves_the_others_as_they_are(case):
-    plays, losses, _, _ = case
-    count = np.count_nonzero(plays >= 0)
-    out = np.empty(len(plays))
-    assert closed.close(losses, plays, out) == count
-    assert np.array_equal(out, np.where(plays >= 0, losses, np.inf))
-    z = np.arange(len(plays), dtype=np.float32)
-    closed.perturb(losses, losses, plays, z, 0.5, out)
-    assert np.array_equal(out, np.where(plays >= 0, 2.0 * losses + 0.5 * z, np.inf))
-    closed.perturb(losses, np.empty(0), plays, np.empty(0, np.float32), 0.0, out)
-    assert np.array_equal(out, np.where(plays >= 0, losses, np.inf))

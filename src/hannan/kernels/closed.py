@@ -5,31 +5,8 @@ were open, and no columns where nothing was.
 """
 
 import numpy as np
-from numba import float64
 
 from hannan.kernels.compiling import njit
-
-
-@njit
-def close(costs, plays, out):
-    """out = costs, infinite for closed elements; how many are open."""
-    count = 0
-    for k in range(plays.size):
-        out[k] = costs[k] if plays[k] >= 0 else np.inf
-        count += plays[k] >= 0
-    return count
-
-
-@njit
-def perturb(costs, losses, plays, z, scale, out):
-    """The same under noise, with one more round of losses, if there are any."""
-    for k in range(plays.size):
-        cost = costs[k]
-        if losses.size > 0:
-            cost += losses[k]
-        if scale != 0.0:
-            cost += scale * float64(z[k])
-        out[k] = cost if plays[k] >= 0 else np.inf
 
 
 @njit

@@ -13,7 +13,7 @@ from hannan.kernels.compiling import njit
 from hannan.kernels.hits import count_hit, count_short
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_laplace, laplace_one, transpose
-from hannan.kernels.weights import SUM, chance, take
+from hannan.kernels.weights import chance, take
 
 CHUNK = 256  # policies projected before their noise is transposed from lanes into rows
 _MARGIN = 1.5  # the next losses may be so many times further apart than these
@@ -283,13 +283,6 @@ def add(scores, losses, column):
         scores[n] += losses[column[n]]
 
 
-@njit
-def add_rows(scores, losses, columns, contexts):
-    """Each policy's loss on several contexts, a row of losses for each."""
-    for i in range(contexts.shape[0]):
-        add(scores, losses[i], columns[contexts[i]])
-
-
 @njit(nogil=True)
 def settle(scores, block, row, scale, column, losses):
     """Add the losses, then the action of the leader under the same draw."""
@@ -419,28 +412,6 @@ def weigh(
         if not take(state, used + i, p, most, enough, stop_key, draw):
             return i + 1, False
     return stop - start, True
-
-
-@njit(nogil=True)
-def lesson(
-    scores, block, start, stop, scale, column, action, cell, key, stream, stop_key, first,
-    most, enough, loss, state,
-):  # fmt: skip
-    """As `weigh`, from the first draw on; then `unrest` of the weighted loss under the next row.
-
-    Returns how many rows were used, and that; NaN if the block does not have all rows.
-    """
-    end = min(start + most, stop)
-    used, needed = weigh(
-        scores, block, start, end, scale, column, action, cell, key, stream, stop_key, first, 0.0,
-        most, enough, 0, state,
-    )  # fmt: skip
-    row = start + used
-    if needed or row >= stop:
-        return used, np.nan
-    amount = state[SUM] * loss
-    given = column, action, cell, key, stream, first + used, amount
-    return used, unrest(scores, block, row, scale, *given)
 
 
 @njit(nogil=True)

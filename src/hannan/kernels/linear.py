@@ -88,14 +88,6 @@ def add(U, b, x, losses):
 
 
 @fast
-def charge(U, b, x, action, loss):
-    """The same where only one loss is not zero."""
-    observe(U, x)
-    for i in range(x.size):
-        b[i, action] += x[i] * loss
-
-
-@fast
 def _forward(U, v):
     """Replace v by U^-T v."""
     for i in range(v.size):

@@ -118,38 +118,6 @@ def add(costs, losses, ids, out):
         out[i] = costs[i] + losses[ids[i]]
 
 
-@njit
-def close(costs, plays, ids, out):
-    """out = costs, infinite where `plays` is -1."""
-    for c in range(ids.size):
-        out[c] = costs[c] if plays[ids[c]] >= 0 else np.inf
-
-
-@njit(nogil=True)
-def pick(costs, plays, block, row, scale, start, head, cell, ends, ids, longest):
-    """The edges of the best path among those where `plays` is not -1; none, if there is no path."""
-    some = np.empty(costs.size)
-    close(costs, plays, ids, some)
-    return act(some, block, row, scale, start, head, cell, ends, ids, longest)
-
-
-@njit(nogil=True)
-def settle_among(
-    costs, losses, plays, block, row, scale, start, head, cell, ends, ids, longest, keep
-):  # fmt: skip
-    """The same with one more round of losses.
-
-    Where there is a path these are added to the costs, if they are to be kept.
-    """
-    some = np.empty(costs.size)
-    for c in range(ids.size):
-        some[c] = costs[c] + losses[ids[c]] if plays[ids[c]] >= 0 else np.inf
-    path = act(some, block, row, scale, start, head, cell, ends, ids, longest)
-    if keep and path.size > 0:
-        add(costs, losses, ids, costs)
-    return path
-
-
 @njit(nogil=True)
 def settle(costs, losses, block, row, scale, start, head, cell, ends, ids, longest):
     """Add the losses, then act under the same draw."""

@@ -7,7 +7,6 @@ order, so one that equals the top has the larger index and is not taken.
 import numpy as np
 from numba import float64, int64
 
-from hannan.kernels.closed import perturb
 from hannan.kernels.compiling import njit
 from hannan.kernels.hits import count_hit, count_short
 
@@ -95,21 +94,6 @@ def select(totals, z, scale, m, below):
             n += 1
             if n == size:
                 break
-    return found
-
-
-@njit(nogil=True)
-def pick(totals, losses, plays, z, scale, m, below, least, keep):
-    """The same among some elements, with one more round of losses, if there are any.
-
-    Where `least` are found these are added to the totals, if they are to be kept.
-    """
-    costs = np.empty(totals.size)
-    perturb(totals, losses, plays, z, scale, costs)
-    found = select(costs, z, 0.0, m, below)
-    if keep and found.size >= least:
-        for k in range(totals.size):
-            totals[k] += losses[k]
     return found
 
 
