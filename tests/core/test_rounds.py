@@ -499,7 +499,7 @@ def test_hedge_weighs_what_has_arrived():
     seen = [s for s in range(120) if s + after[s] < 120]
     totals = sum(rounds[s][1][ROWS[:, rounds[s][0]]] for s in seen)
     rate = math.sqrt(8 * math.log(12) / (len(seen) + 1))
-    found = learner._weights(learner._totals, learner._rate())
+    found = learner._weights(learner.prepare(0))
     np.testing.assert_allclose(found / found.sum(), exponential(totals, rate), rtol=1e-10)
 
 
