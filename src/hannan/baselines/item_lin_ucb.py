@@ -29,7 +29,11 @@ _MODELS = ("hybrid", "disjoint", "shared")
 class _Design(Stored):
     """A, b and B of a ridge regression."""
 
-    stored = State(design=Array(), moment=Array(), across=Array())
+    stored = State(
+        design=Array().where(lambda self, design: np.isfinite(np.linalg.inv(design)).all()),
+        moment=Array(),
+        across=Array(),
+    )
     room_for = ("n n", "n shared")
 
     def __init__(self, n: int, shared: int, ridge: float) -> None:

@@ -1,10 +1,12 @@
 """Ridge regression of the losses on the context's features."""
 
+import operator
 from typing import Any
 
 import numpy as np
 
 from hannan.core.arrays import as_floats
+from hannan.core.errors import ContextError
 from hannan.core.state import MOST
 from hannan.core.validation import FloatArray, check_positive, refuse
 from hannan.predictors._fits import Fits
@@ -93,4 +95,16 @@ class Ridge(RowPredictor):
         )
 
     def _ready(self, context: Any) -> tuple[Any, Any]:
-        return super()._ready(context if self._rows is None else self._rows[context])
+        return super()._ready(context if self._rows is None else self._row_of(context))
+
+    def _row_of(self, context: Any) -> FloatArray:
+        """Return the row of a context by its number."""
+        assert self._rows is not None
+        try:
+            row: FloatArray = self._rows[operator.index(context)]
+        except (IndexError, TypeError):
+            raise ContextError(
+                f"Ridge with features= takes contexts by number, below {len(self._rows)}; got "
+                f"{context!r:.100}."
+            ) from None
+        return row
