@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from hannan.adapters._ranges import check_inside
+from hannan.adapters._ranges import Rewards
 from hannan.core import ContextError, InputTypeError, LossError, Menu, ParameterError
 from hannan.core.arrays import as_array, as_floats, as_list, columns_of, is_frame, missing
 from hannan.core.params import short
-from hannan.core.validation import FloatArray, check_bounded_range, check_choice, refuse
+from hannan.core.validation import FloatArray, check_choice, refuse
 from hannan.off_policy import Log, probabilities
 from hannan.off_policy.log import IntArray
 
@@ -76,19 +76,16 @@ def log_from_obp(
             f"log_from_obp needs feedback with n_actions, action, reward and pscore; "
             f"{missing[0]!r} is missing."
         )
-    low, high = check_bounded_range("log_from_obp", reward_range, "reward_range")
-    rewards = _numbers(feedback["reward"], "reward")
-    accepted = f"Rewards must lie in reward_range={(low, high)}"
-    check_inside(rewards, (low, high), accepted, "Pass the range they really have.")
+    losses = Rewards("log_from_obp", reward_range).losses(_numbers(feedback["reward"], "reward"))
     if feedback["pscore"] is None:
         raise ParameterError("log_from_obp needs pscore, the probabilities of the actions taken.")
     log = Log(
         contexts=feedback.get("context"),
         actions=feedback["action"],
-        losses=(high - rewards) / (high - low),
+        losses=losses,
         propensities=feedback["pscore"],
         n_actions=int(feedback["n_actions"]),
-        distribution=_law(feedback, len(rewards)),
+        distribution=_law(feedback, len(losses)),
     )
     if action_context is None:
         return log
@@ -134,10 +131,8 @@ def log_to_obp(
     >>> hn.adapters.log_from_obp(feedback) == log
     True
     """
-    low, high = check_bounded_range("log_to_obp", reward_range, "reward_range")
+    rewards = Rewards("log_to_obp", reward_range).rewards("log_to_obp", log.losses)
     check_choice("log_to_obp", "inverse", inverse, ("propensities", "weights"))
-    accepted = "log_to_obp needs losses in [0, 1]"
-    check_inside(log.losses, (0.0, 1.0), accepted, "Rescale them first.")
     if inverse == "weights" and log.weights is None:
         raise ParameterError("inverse='weights' needs a log with weights=; this one has none.")
     if log.described:
@@ -161,7 +156,7 @@ def log_to_obp(
         "action_context": features,
         "action": np.array(log.actions),
         "position": None,
-        "reward": high - log.losses * (high - low),
+        "reward": rewards,
         "expected_reward": None,
         "pi_b": None if law is None else np.array(law)[:, :, None],
         "pscore": np.array(log.propensities) if plain else np.minimum(1.0 / log.weights, 1.0),

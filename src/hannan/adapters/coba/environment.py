@@ -8,15 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from hannan.adapters.coba.encoding import (
-    Actions,
-    Contexts,
-    Encoding,
-    Menus,
-    Numbers,
-    Rewards,
-    interactions,
-)
+from hannan.adapters._ranges import Rewards
+from hannan.adapters._rows import Encoding
+from hannan.adapters.coba.encoding import Actions, Translation, interactions
 from hannan.core import Environment, Oracle, ParameterError, Round
 from hannan.core.validation import FloatArray, check_integer
 
@@ -82,26 +76,26 @@ class FromCoba(Environment):
         self.action_encoding = action_encoding
         self.take = None if take is None else check_integer(self, "take", take, 1)
         self.oracle = oracle
-        rewards, encode = Rewards(self, reward_range), Contexts(self, encoding)
-        numbers, menus = Numbers(self, actions), Menus(self, actions, action_encoding)
+        rewards = Rewards(self, reward_range)
+        translation = Translation(self, encoding, actions, action_encoding)
         self._contexts: list[Any] = []
         offers: list[tuple[list[int], list[float]]] = []
         for interaction in islice(interactions(environment, "FromCoba"), take):
             offered, earn = _offer(interaction)
             losses = [rewards.loss(earn(action)) for action in offered]
-            offers.append((numbers.of(offered, None), losses))
-            numbers.keep(offered)
-            context = encode(interaction.get("context"))
-            self._contexts.append(menus.of(context, offered) if menus.wanted else context)
+            context, numbers = translation.read(interaction.get("context"), offered)
+            translation.keep(offered)
+            offers.append((numbers, losses))
+            self._contexts.append(context)
         if not offers:
             raise ParameterError(
                 "FromCoba found no interactions. A source made from an iterator can be read once: "
                 "give coba a list."
             )
-        self.labels = numbers.labels
+        self.labels = translation.labels
         self._losses: Any
         self._available: list[list[int] | None]
-        if menus.wanted:
+        if translation.described:
             self.n_actions = None  # type: ignore[assignment]  # those that a round offers
             self._losses = [np.array(losses) for _, losses in offers]
             self._available = [None] * len(offers)

@@ -4,29 +4,16 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from types import CodeType
 from typing import Any
 
-from hannan.adapters.coba.encoding import (
-    Actions,
-    Contexts,
-    Encoding,
-    Menus,
-    Numbers,
-    Rewards,
-    action_key,
-)
-from hannan.core import (
-    Feedback,
-    Learner,
-    OpenRound,
-    OrderError,
-    ParameterError,
-)
+from hannan.adapters._bandits import check_bandit, count_actions, losses_of
+from hannan.adapters._ranges import Rewards
+from hannan.adapters._rows import Encoding
+from hannan.adapters.coba.encoding import Actions, Translation, action_key
+from hannan.core import Learner, OpenRound, OrderError, ParameterError
 from hannan.core.params import short
 from hannan.core.state import Anything, Count, State
 from hannan.core.validation import check_integer, refuse
-from hannan.experiments.game import nested
 
 
 class _Round(OpenRound):
@@ -108,15 +95,13 @@ class CobaLearner:
         self.actions = actions
         self.action_encoding = action_encoding
         self._rewards = Rewards(self, reward_range)
-        self._encode = Contexts(self, encoding)
-        self._numbers = Numbers(self, actions)
-        self._menus = Menus(self, actions, action_encoding)
+        self._translation = Translation(self, encoding, actions, action_encoding)
         self._player: Any = None
         self._range = (0.0, 1.0)
         self._made = 0
         self._waiting: int | None = None  # the place of the round that `act` opened
         if isinstance(learner, Learner):
-            _check_bandit(learner, self._menus.wanted)
+            self._check(learner)
         elif not callable(learner):
             raise refuse(self, "learner", "a learner, or a function that makes one", learner)
 
@@ -163,7 +148,7 @@ class CobaLearner:
         number = int(opened.action)
         opened.label = actions[numbers.index(number)]
         info = {"decision": opened}
-        if law is None and self._menus.wanted:  # coba may take features for something else
+        if law is None and self._translation.described:  # coba may take features for something else
             return {"action": opened.label}, info
         if law is None:
             return opened.label, info
@@ -230,66 +215,40 @@ class CobaLearner:
         player = self._player
         if player is None:
             player = self._make(len(actions))
-        if self._menus.wanted:
-            numbers = self._numbers.of(actions, None)
-            return player, self._menus.of(self._encode(context), actions), numbers, None
-        n_actions = _n_actions(player)
-        numbers = self._numbers.of(actions, n_actions)
-        available = sorted(set(numbers))
-        some = available if len(available) < n_actions else None
-        return player, self._encode(context), numbers, some
+        n_actions = None if self._translation.described else count_actions(player)
+        mine, numbers = self._translation.read(context, actions, n_actions)
+        some = sorted(set(numbers)) if n_actions is not None else []
+        return player, mine, numbers, some if n_actions and len(some) < n_actions else None
 
     def _make(self, offered: int) -> Any:
         if isinstance(self.learner, Learner):
             return copy.deepcopy(self.learner)
-        player = self.learner(len(self._numbers.labels) if self._numbers.fixed else offered)
-        _check_bandit(player, self._menus.wanted)
-        return player
+        known = self._translation
+        return self._check(self.learner(len(known.labels) if known.fixed else offered))
+
+    def _check(self, learner: Any) -> Any:
+        """A learner that can be told what coba tells."""
+        check_bandit("CobaLearner", learner)
+        described, name = self._translation.described, type(learner).__name__
+        if learner.described and not described:
+            raise ParameterError(
+                f"{name} is for actions described by features: pass actions='described'."
+            )
+        if described and not learner.described:
+            raise ParameterError(
+                f"actions='described' needs a learner for described actions, and {name} is for "
+                "those that are the same in every round. Take hn.bandit(actions='described'), or "
+                "another value of actions=."
+            )
+        if not described:
+            count_actions(learner)
+        return learner
 
     def _keep(self, player: Any, actions: Sequence[Any]) -> None:
-        self._numbers.keep(actions)
+        self._translation.keep(actions)
         if self._player is None:
             self._player = player
-            ranges = (getattr(part, "loss_range", None) for part in nested(player))
-            self._range = next(filter(None, ranges), (0.0, 1.0))
-
-
-def _check_bandit(learner: Any, described: bool) -> None:
-    """Refuse what cannot learn from the reward of one action."""
-    if not isinstance(learner, Learner):
-        raise refuse("CobaLearner", "learner", "a function that makes a learner", learner)
-    if getattr(learner, "learns", True) and learner.feedback is Feedback.FULL:
-        raise ParameterError(
-            f"{type(learner).__name__} learns from the losses of all actions, and coba tells the "
-            "reward of one. Use a learner with bandit feedback, as ContextSemiBanditFTPL."
-        )
-    if getattr(learner.oracle, "max_chosen", 1) > 1:
-        raise ParameterError(
-            f"coba plays single actions, and {type(learner.oracle).__name__} chooses sets."
-        )
-    name = type(learner).__name__
-    if learner.described and not described:
-        raise ParameterError(
-            f"{name} is for actions described by features: pass actions='described'."
-        )
-    if described and not learner.described:
-        raise ParameterError(
-            f"actions='described' needs a learner for described actions, and {name} is for those "
-            "that are the same in every round. Take hn.bandit(actions='described'), or another "
-            "value of actions=."
-        )
-    if not described:
-        _n_actions(learner)
-
-
-def _n_actions(learner: Learner) -> int:
-    """How many actions a learner chooses among."""
-    if learner.action_count is None:
-        raise ParameterError(
-            f"{type(learner).__name__} does not know its number of actions: give its oracle "
-            "n_actions=."
-        )
-    return learner.action_count
+            self._range = losses_of(player)
 
 
 def _check_single(*given: Any) -> None:
@@ -303,11 +262,5 @@ def _described(value: Any) -> Any:
     named = getattr(value, "func", value)
     if callable(named):
         name = getattr(named, "__name__", type(named).__name__)
-        return _lambda_at(named.__code__) if name == "<lambda>" else name
+        return f"<lambda {named.__code__.co_firstlineno}>" if name == "<lambda>" else name
     return value if value is None or isinstance(value, int | str) else short(value)
-
-
-def _lambda_at(code: CodeType) -> str:
-    """The line and the column of the body: all that tells two lambdas apart."""
-    found = (f"{line}:{column}" for line, _, column, _ in code.co_positions() if column)
-    return f"<lambda {next(found, code.co_firstlineno)}>"

@@ -8,14 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from hannan.adapters._ranges import check_inside
+from hannan.adapters._ranges import Rewards
+from hannan.adapters._rows import Encoding
 from hannan.adapters.coba.encoding import (
     Actions,
-    Contexts,
-    Encoding,
-    Menus,
-    Numbers,
-    Rewards,
+    Translation,
     action_key,
     as_coba,
     check_rows_differ,
@@ -24,7 +21,7 @@ from hannan.adapters.coba.encoding import (
 )
 from hannan.core import ParameterError
 from hannan.core.params import short
-from hannan.core.validation import check_integer
+from hannan.core.validation import FloatArray, check_integer
 from hannan.off_policy import Log
 
 
@@ -68,25 +65,23 @@ def log_from_coba(
     if take is not None:
         check_integer("log_from_coba", "take", take, 1)
     rewards = Rewards("log_from_coba", reward_range)
-    encode, numbers = Contexts("log_from_coba", encoding), Numbers("log_from_coba", actions)
-    menus = Menus("log_from_coba", actions, action_encoding)
+    translation = Translation("log_from_coba", encoding, actions, action_encoding)
     rows: list[tuple[Any, int, float, float]] = []
     offers: list[list[int] | None] = []
     for row in islice(interactions(environment, "log_from_coba"), take):
         offered, action, reward, probability = _logged(row)
-        found = numbers.of(offered, None)
-        if menus.wanted:
-            place = _place(action, offered)
-            menu = menus.of(encode(row.get("context")), offered)
-            rows.append((menu, place, rewards.loss(reward), probability))
-            continue
-        numbers.keep(offered)
-        (number,) = numbers.of([action], None)
-        numbers.keep([action])
-        rows.append((encode(row.get("context")), number, rewards.loss(reward), probability))
-        offers.append(found or None)
+        place = _place(action, offered) if translation.described else 0
+        context, numbers = translation.read(row.get("context"), offered)
+        if not translation.described:
+            translation.keep(offered)
+            (place,) = translation.numbers([action])
+            translation.keep([action])
+            offers.append(numbers or None)
+        rows.append((context, place, rewards.loss(reward), probability))
     contexts, taken, losses, propensities = zip(*rows, strict=True) if rows else ((), (), (), ())
-    K = max(map(len, contexts), default=1) if menus.wanted else len(numbers.labels)
+    K = len(translation.labels)
+    if translation.described:
+        K = max(map(len, contexts), default=1)
     some = any(offer is not None and len(set(offer)) < K for offer in offers)
     everything = list(range(K))
     return Log(
@@ -123,9 +118,7 @@ def log_to_coba(log: Log, *, reward_range: tuple[float, float] = (0.0, 1.0)) -> 
     >>> hn.adapters.log_from_coba(environment, actions=range(2)) == log
     True
     """
-    rewards = Rewards("log_to_coba", reward_range)
-    accepted = "log_to_coba needs losses in [0, 1]"
-    check_inside(log.losses, (0.0, 1.0), accepted, "Rescale them first.")
+    rewards = Rewards("log_to_coba", reward_range).rewards("log_to_coba", log.losses)
     for t, menu in enumerate(log.contexts if log.described else ()):
         check_rows_differ(menu, f"Round {t} of the log")
     return LoggedEnvironment(log, rewards)
@@ -134,7 +127,7 @@ def log_to_coba(log: Log, *, reward_range: tuple[float, float] = (0.0, 1.0)) -> 
 class LoggedEnvironment:
     """A log as coba reads it."""
 
-    def __init__(self, log: Log, rewards: Rewards) -> None:
+    def __init__(self, log: Log, rewards: FloatArray) -> None:
         self._log = log
         self._rewards = rewards
 
@@ -150,7 +143,7 @@ class LoggedEnvironment:
     def read(self) -> Iterator[dict[str, Any]]:
         """The interactions, with context, actions, action, reward and probability."""
         log = self._log
-        for row in log:
+        for row, reward in zip(log, self._rewards.tolist(), strict=True):
             if log.described:
                 context, offered = offer(row.context)
                 action = offered[row.action]
@@ -162,7 +155,7 @@ class LoggedEnvironment:
                 "context": context,
                 "actions": offered,
                 "action": action,
-                "reward": self._rewards.reward(row.loss),
+                "reward": reward,
                 "probability": row.propensity,
             }
 

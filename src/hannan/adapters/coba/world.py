@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from hannan.adapters._ranges import check_inside
-from hannan.adapters.coba.encoding import Rewards, as_coba, check_rows_differ, offer
+from hannan.adapters._ranges import Rewards
+from hannan.adapters.coba.encoding import as_coba, check_rows_differ, offer
 from hannan.core import Environment, InputTypeError, Menu, ParameterError, Round
 from hannan.core.params import short
 from hannan.core.validation import check_integer
@@ -79,26 +79,24 @@ class ToCoba:
         """The interactions, with context, actions and rewards."""
         rng = np.random.default_rng(self.seed)
         for t, this_round in enumerate(self.environment.rounds(self.horizon, rng)):
-            losses = self._losses(t, this_round)
+            rewards = self._earned(t, this_round)
             context = this_round.context
             if isinstance(context, Menu):
                 check_rows_differ(context, f"Round {t} of {type(self.environment).__name__}")
                 context, actions = offer(context)
             else:
-                context, actions = as_coba(context), list(range(len(losses)))
-            rewards = [self._rewards.reward(loss) for loss in losses.tolist()]
+                context, actions = as_coba(context), list(range(len(rewards)))
             yield {"context": context, "actions": actions, "rewards": rewards}
 
-    def _losses(self, t: int, this_round: Round) -> Any:
+    def _earned(self, t: int, this_round: Round) -> list[float]:
         losses: Any = this_round.reveal(0)  # which changes nothing: the environment is oblivious
         if np.ndim(losses) != 1 or this_round.delay or this_round.weight != 1.0:
             raise ParameterError(
                 f"Round {t} of {type(self.environment).__name__} cannot be an interaction of coba: "
                 "that has a reward for each action, at once, and counts as much as any other."
             )
-        accepted = f"ToCoba needs losses in [0, 1], also in round {t}"
-        check_inside(np.asarray(losses), (0.0, 1.0), accepted, "Rescale them first.")
-        return losses
+        rewards: list[float] = self._rewards.rewards(f"Round {t} of ToCoba", losses).tolist()
+        return rewards
 
 
 def _check_readable(environment: Any) -> Environment:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from hannan.adapters._bandits import check_bandit, count_actions, losses_of
+from hannan.adapters._ranges import Rewards
+from hannan.adapters._rows import Encoding
 from hannan.adapters.river._models import load
-from hannan.adapters.river._rows import Features, Rows
-from hannan.core import Decision, Feedback, InputTypeError, Learner, LossError, ParameterError
-from hannan.core.validation import check_bounded_range, check_integer, refuse
+from hannan.adapters.river._rows import NamedRows
+from hannan.core import Decision, Learner, ParameterError
+from hannan.core.validation import check_integer, refuse
 
 ContextualPolicy: Any = load("bandit.base").ContextualPolicy
 
@@ -78,7 +79,7 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         *,
         reward_range: tuple[float, float] = (0.0, 1.0),
         clip: bool = False,
-        features: Features = None,
+        features: Encoding = None,
         arms: Sequence[Hashable] | None = None,
         pending: int = 1,
         reward_obj: Any = None,
@@ -93,17 +94,17 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         self.features = features
         self.arms = arms
         self.pending = check_integer(self, "pending", pending, 1)
-        self._n_actions = _check_learner(self, learner)
+        check_bandit("RiverPolicy", learner)
+        self._n_actions = count_actions(learner)
         if pending > 1 and learner.late is not None:
             raise ParameterError(f"pending={pending} takes a learner with decide(): {learner.late}")
         kinds = load("stats.base").Univariate, load("proba.base").Distribution
         if not isinstance(self.reward_obj, kinds):
             accepted = "a statistic or distribution of one number"
             raise refuse(self, "reward_obj", accepted, self.reward_obj)
-        self._rewards_in = check_bounded_range(self, reward_range, "reward_range")
-        span = getattr(learner, "loss_range", None)
-        self._losses: tuple[float, float] = (0.0, 1.0) if span is None else span
-        self._rows = Rows(self, features)
+        self._losses_of = Rewards(self, reward_range)
+        self._losses = losses_of(learner)
+        self._rows = NamedRows(self, features)
         self._numbers: dict[Hashable, int] = {}
         if arms is not None:
             self._numbers = self._numbered(list(arms))
@@ -149,7 +150,8 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         """
         if not reward_args:
             context, reward_args = None, (context,)
-        loss = self._loss(reward_args[0])
+        low, high = self._losses
+        loss = low + (high - low) * self._losses_of.loss(reward_args[0], self.clip)
         answered = next((p for p in self._open if p.is_of(arm_id, context)), None)
         if answered is not None and answered.decision is not None:
             late = isinstance(answered.decision, Decision)
@@ -175,20 +177,6 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         else:
             self._made = action = self.player.act(row, **chosen)
         return arm_ids[actions.index(action)]
-
-    def _loss(self, reward: Any) -> float:
-        if not isinstance(reward, Real | np.bool_) or not math.isfinite(reward):
-            raise LossError(
-                f"RiverPolicy learns from rewards that are finite numbers; got {reward!r}."
-            )
-        value, (low, high) = float(reward), self._rewards_in
-        if not low <= value <= high and not self.clip:
-            raise LossError(
-                f"Rewards must lie in reward_range={self.reward_range}; got {reward!r}. Give the "
-                "range they really have, or clip=True."
-            )
-        share = (high - min(max(value, low), high)) / (high - low)
-        return self._losses[0] + (self._losses[1] - self._losses[0]) * share
 
     def _numbered(self, arms: list[Any]) -> dict[Hashable, int]:
         """The arms known, with these; nothing is changed."""
@@ -219,16 +207,3 @@ class _Pull:
         if isinstance(context, np.ndarray):
             return np.array_equal(self.context, context)
         return bool(self.context is context or self.context == context)
-
-
-def _check_learner(owner: object, learner: Any) -> int:
-    if not isinstance(learner, Learner):
-        raise refuse(owner, "learner", "a learner, such as ContextSemiBanditFTPL(oracle)", learner)
-    source: Any = learner if learner.oracle is None else learner.oracle
-    told_all = getattr(learner, "learns", True) and learner.feedback is not Feedback.SEMI
-    if told_all or getattr(source, "max_chosen", 1) > 1:
-        raise InputTypeError(
-            "RiverPolicy shows a learner the reward of one arm and of no other, so it takes one "
-            f"with bandit feedback and single actions; got {learner!r}."
-        )
-    return check_integer(owner, "learner", getattr(source, "n_actions", None), 1)

@@ -1,0 +1,75 @@
+"""Rows of numbers from features by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.feature_extraction import FeatureHasher  # type: ignore[import-untyped]
+
+from hannan.core import ContextError
+from hannan.core.validation import FloatArray, check_integer, refuse
+
+Encoding = Sequence[Hashable] | int | Callable[[Any], Any] | None
+
+
+class Rows:
+    """How features by name become a row, as a parameter of some adapter says.
+
+    Names: those features in that order, 0 where one is missing; text is a feature "name=text" of
+    value 1. A number n: each feature is added, with a sign, to one of n columns by a hash of its
+    name. A function: what it returns is the context. None: the names have to be told by `learn`.
+    """
+
+    def __init__(self, owner: object, parameter: str, given: Encoding) -> None:
+        self.parameter = parameter
+        self.function: Callable[[Any], Any] | None = given if callable(given) else None
+        self.names: dict[Hashable, int] = {}
+        self._hasher: Any = None
+        if isinstance(given, int | np.integer):
+            self._hasher = FeatureHasher(check_integer(owner, parameter, given, 1))
+        elif given is not None and not callable(given):
+            self.learn(() if isinstance(given, str) else given)
+            if not self.names or len(self.names) < len(given):
+                accepted = "distinct names, a number of columns, a function or None"
+                raise refuse(owner, parameter, accepted, given)
+
+    @property
+    def known(self) -> bool:
+        """Whether it was said which features there are."""
+        return bool(self.names) or self._hasher is not None
+
+    def learn(self, names: Sequence[Hashable] | Mapping[Hashable, Any]) -> None:
+        """Take these names, in their order."""
+        self.names = {name: place for place, name in enumerate(names)}
+
+    def row(self, features: Mapping[Any, Any], *, strict: bool = True) -> FloatArray:
+        """Return the row of these features; names that were not declared are refused if strict."""
+        values = dict(_entry(name, value, self.names) for name, value in features.items())
+        if self._hasher is not None:
+            named = {str(name): value for name, value in values.items()}
+            return np.asarray(self._hasher.transform([named]).toarray()[0], dtype=np.float64)
+        unknown = [name for name in values if name not in self.names]
+        if unknown and strict:
+            raise ContextError(
+                f"Features {unknown} are not among those known, {list(self.names)}. Name all that "
+                f"count, {self.parameter}=[…], which does not list them; or hash all of them, "
+                f"{self.parameter}=<number of columns>."
+            )
+        return np.array([values.get(name, 0.0) for name in self.names])
+
+
+def _entry(name: Hashable, value: Any, names: Mapping[Hashable, int]) -> tuple[Hashable, float]:
+    """The name and the number of a feature; text is an indicator."""
+    if isinstance(value, str) and name not in names:
+        return f"{name}={value}", 1.0
+    try:
+        if isinstance(value, str):
+            raise TypeError
+        return name, float(value)
+    except (TypeError, ValueError):
+        raise ContextError(
+            f"Feature {name!r} must be a number; got {value!r}. Encode it, or hash the features, "
+            "which takes text."
+        ) from None
