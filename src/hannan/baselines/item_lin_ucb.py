@@ -191,7 +191,7 @@ class ItemLinUCB(Learner):
         return context
 
     def _holds(self, context: Any) -> bool:
-        return isinstance(context, Menu)
+        return isinstance(context, Menu) and np.ndim(context.context) < 2
 
     def _prepare(self, opened: Round) -> None:
         opened.highest = int(self._bounds(opened.context).argmax())
