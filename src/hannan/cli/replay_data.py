@@ -62,8 +62,6 @@ class Stream:
     @property
     def names(self) -> list[str]:
         """Of the actions."""
-        if isinstance(self.environment, FromVW):
-            return [str(number) for number in range(self.environment.n_actions or 0)]
         return [str(name) for name in self.environment.actions]
 
 
@@ -207,7 +205,7 @@ def _vw(path: Path, options: dict[str, Any], rounds: int | None) -> Stream:
         raise ParameterError(f"--{name.replace('_', '-')} does not go with a file of {format}.")
     arguments = {known[name]: value for name, value in options.items()}
     if offers_change(path, format, limit):
-        arguments["actions"] = "described"
+        arguments["described"] = True
         if isinstance(arguments.get("columns"), int):
             arguments["action_columns"] = arguments["columns"]
     environment = FromVW(str(path), **arguments)
@@ -220,7 +218,8 @@ def _vw(path: Path, options: dict[str, Any], rounds: int | None) -> Stream:
         )
     rows = environment.horizon if rounds is None else min(rounds, environment.horizon)
     low, high = environment.value_range
-    table = {name: value for name, value in environment.params.items() if value is not None}
+    params = environment.params.items()
+    table = {name: value for name, value in params if value not in (None, False)}
     table |= {"type": f"{FromVW.__module__}:FromVW", "value_range": [float(low), float(high)]}
     return Stream(table, environment, rows, None, 0, Units(low, high, False))
 

@@ -52,20 +52,15 @@ def snippet(stream: Stream, choice: Player | None) -> str:
             "X = np.array([r.context for r in rounds])\n"
             "losses = np.array([r.reveal(0) for r in rounds])\n"
             f"rule = hn.experiments.fit_rule({choice.name!r}, X, losses)\n"
-            f"print({_named(environment, 'rule.choose(X[-1:])[0]')})  # for the last row"
+            "print(world.actions[rule.choose(X[-1:])[0]])  # for the last row"
         )
     table = dict(choice.record["cell"]["learner"])
     return (
         head
         + f"learner = {_call(table, environment)}\n"
         + f"trace = hn.play(learner, world, {stream.rounds}, seed=0)\n"
-        + f"print(trace.mean_loss, {_named(environment, 'trace.actions[-1]')})"
+        + "print(trace.mean_loss, world.actions[trace.actions[-1]])"
     )
-
-
-def _named(environment: FromFile | FromLog | FromVW, action: str) -> str:
-    """Code for the name of an action; those of Vowpal Wabbit have numbers only."""
-    return action if isinstance(environment, FromVW) else f"world.actions[{action}]"
 
 
 def _written(value: Any) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from hannan.adapters.vw.dsjson import rounds_of_dsjson
 from hannan.adapters.vw.encoding import Columns
 from hannan.adapters.vw.lines import MAX_ROUND, Lines
-from hannan.adapters.vw.logs import Actions, read_log
+from hannan.adapters.vw.logs import read_log
 from hannan.adapters.vw.rounds import UNSUPPORTED, CbAdfRound, Round
 from hannan.adapters.vw.text import FORMATS, SLOTTED, check_format, rounds_of_text
 from hannan.core import LossError, Oracle, ParameterError
@@ -90,9 +90,11 @@ class FromVW(LogReplay):
         A file of text or of dsjson, also .gz.
     format
         "cb", "cb_adf" or "dsjson"; None goes by the name (.dsjson, .json) or the first lines.
-    columns, actions, action_columns, n_actions
-        As in `log_from_vw`. With actions="described" what a round offers is a `Menu`, for a learner
-        of described actions.
+    columns, action_columns, n_actions
+        As in `log_from_vw`.
+    described
+        Whether what a round offers is a `Menu`, for a learner of described actions; otherwise
+        actions are known by their position, from 0.
     value_range
         (low, high) of the costs.
     method, baseline, floor, oracle
@@ -105,6 +107,8 @@ class FromVW(LogReplay):
 
     Attributes
     ----------
+    actions
+        0, …, K - 1; described ones are not listed.
     features
         A name for each entry of a context, as in VW's audit.
 
@@ -128,7 +132,7 @@ class FromVW(LogReplay):
     ...     "shared |user age:31\n0:1:0.5 |ad red:1\n |ad blue:1\n\n"
     ...     "shared |user age:18\n |ad green:1\n0:0:0.25 |ad red:1\n |ad blue:2\n\n"
     ... )
-    >>> world = hn.adapters.FromVW(file, actions="described")
+    >>> world = hn.adapters.FromVW(file, described=True)
     >>> world.horizon, [len(menu) for menu in world.contexts]
     (2, [2, 3])
     >>> hn.play(hn.bandit(actions="described", seed=0), world, seed=0)
@@ -142,7 +146,7 @@ class FromVW(LogReplay):
         format: str | None = None,
         *,
         columns: Columns = None,
-        actions: Actions = "position",
+        described: bool = False,
         action_columns: Columns = None,
         n_actions: int | None = None,
         value_range: tuple[float, float] = (0.0, 1.0),
@@ -157,7 +161,7 @@ class FromVW(LogReplay):
         self.path = path
         self.format = format_of(path, format, max_round=max_round, max_unpacked=max_unpacked)
         self.columns = columns
-        self.actions = actions
+        self.described = described
         self.action_columns = action_columns
         self.value_range = value_range
         self.scale = scale
@@ -167,8 +171,14 @@ class FromVW(LogReplay):
             check_choice(self, "scale", scale, ("running",))
         bounds = check_loss_range(self, value_range, "value_range")
         log, self.features = read_log(
-            self._rounds(bounds), columns, actions, action_columns, n_actions, bounds
+            self._rounds(bounds),
+            columns,
+            "described" if described else "position",
+            action_columns,
+            n_actions,
+            bounds,
         )
+        self.actions = [] if described else list(range(log.n_actions))
         if scale is not None and log.features is not None:
             log = replace(log, contexts=RunningStandard()(log.features))
         super().__init__(log, method=method, baseline=baseline, floor=floor, oracle=oracle)
