@@ -14,8 +14,11 @@ def one_in(every, cases):
 def in_turn(names, others):
     """Return pairs for `parametrize`: each name meets one of the others at merge, and all nightly.
 
-    >>> [pair if isinstance(pair, tuple) else "nightly" for pair in in_turn("abc", [1, 2])]
-    [('a', 1), 'nightly', 'nightly', ('b', 2), ('c', 1), 'nightly']
+    >>> pairs = in_turn("abc", [1, 2])
+    >>> [pair for pair in pairs if not hasattr(pair, "marks")]  # at merge
+    [('a', 1), ('b', 2), ('c', 1)]
+    >>> [pair.values for pair in pairs if hasattr(pair, "marks")]  # at night alone
+    [('a', 2), ('b', 1), ('c', 2)]
     """
     return [
         (name, other)

@@ -10,7 +10,7 @@ from scipy import integrate, stats
 import hannan as hn
 from hannan.core.oracle import Draw
 from hannan.kernels.law import argmin_law, lesson
-from hannan.learners.resampling import mean_weight
+from hannan.learners.importance_weights import mean_weight
 from hannan.oracles._tables import law_of_argmin
 from hannan.perturbation import seed_key
 from tests import naive_bandit

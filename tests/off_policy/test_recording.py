@@ -161,8 +161,8 @@ def test_decisions_that_nobody_has_seen_do_not_stay_open():
     recorder = Recorder(exact())
     with pytest.raises(hn.ContextError):
         recorder.decide_many([0, 1, 99])
-    choose = recorder.learner._choose
-    recorder.learner._choose = lambda x, some, late: 1 / 0 if x == 2 else choose(x, some, late)
+    choose = recorder.learner.choose
+    recorder.learner.choose = lambda x, some, late: 1 / 0 if x == 2 else choose(x, some, late)
     with pytest.raises(ZeroDivisionError):
         recorder.decide_many([0, 1, 2])
     assert recorder.open_decisions == recorder.learner.open_decisions == []

@@ -139,14 +139,14 @@ def test_losses_come_after_their_delay_in_any_order():
 
 
 def test_weights_drawn_at_arrival_show(monkeypatch):
-    choose = hn.ContextSemiBanditFTPL._choose
+    choose = hn.ContextSemiBanditFTPL.choose
 
     def forgetful(learner, *given, **options):
         opened = choose(learner, *given, **options)
         opened.weights = None
         return opened
 
-    monkeypatch.setattr(hn.ContextSemiBanditFTPL, "_choose", forgetful)
+    monkeypatch.setattr(hn.ContextSemiBanditFTPL, "choose", forgetful)
     monkeypatch.setattr(hn.ContextSemiBanditFTPL, "_overtaken", lambda learner, opened: [])
     fails(test_weights_drawn_at_the_decision_stay_right_and_those_at_arrival_are_wrong)
 

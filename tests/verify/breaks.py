@@ -3,14 +3,14 @@
 import dataclasses
 
 import numpy as np
-from hannan.learners.resampling import Resampling
 
 import hannan.learners.context_semi_bandit_ftpl as algorithm_3
 from hannan import bounds
 from hannan import separators as constructions
 from hannan.kernels import finite
 from hannan.learners import ContextFTPL, ContextSemiBanditFTPL, SelfTuned, certificates
-from hannan.learners import resampling as weighing
+from hannan.learners import importance_weights as weighing
+from hannan.learners.importance_weights import Resampling
 from hannan.learners.perturbed_leader import PerturbedLeader
 from hannan.learners.step_size import Fixed
 from hannan.oracles import Switching

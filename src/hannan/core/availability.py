@@ -97,8 +97,9 @@ def available_to(learner: Any, available: Any) -> IntArray | None:
     if sets and not (restricts and learner._scores_actions):
         whose = type(oracle if restricts else learner).__name__
         raise ParameterError(
-            "available= for sets of elements needs ContextFTPL or ContextSemiBanditFTPL, and a "
-            f"policy class that can leave out elements, whose objective is scored; not {whose}."
+            "available= for sets of elements works with ContextFTPL and ContextSemiBanditFTPL, on "
+            f"policy classes whose objectives score each element; not with {whose}: play without "
+            "available=, or with such a learner and policy class."
         )
     if learner.action_count is None:
         raise ParameterError(

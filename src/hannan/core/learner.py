@@ -208,7 +208,7 @@ class Learner(Parametrised, ABC):
         decisions: list[Decision] = []
         try:
             for x, some in zip(checked, subsets, strict=True):
-                opened = self._choose(x, some, late=True)
+                opened = self.choose(x, some, late=True)
                 self.commit(opened)
                 opened.named = actions is not None and opened.context.ids is not None
                 decisions.append(self._ledger.decision(opened))
@@ -258,8 +258,9 @@ class Learner(Parametrised, ABC):
         return list(self._ledger.waiting)
 
     def open_round(self, decision: int | None = None) -> OpenRound | None:
-        """Return the open round of a decision by its id, or the one that `act` opened."""
-        return self._ledger.current if decision is None else self._ledger.waiting[decision]
+        """Return the open round of a decision, by its id, or of `act`; None where there is none."""
+        ledger = self._ledger
+        return ledger.current if decision is None else ledger.waiting.get(decision)
 
     @property
     def late(self) -> str | None:
@@ -277,7 +278,7 @@ class Learner(Parametrised, ABC):
             self._ledger.check_room(1, self.late)
         checked = self.check_context(context, int(late and self._ledger.current is not None))
         some = None if available is None else available_to(self, available)
-        opened = self._choose(checked, some, late)
+        opened = self.choose(checked, some, late)
         self.commit(opened)
         return opened
 
@@ -346,8 +347,8 @@ class Learner(Parametrised, ABC):
         self._prepare(opened)
         return opened
 
-    def _choose(self, context: Any, some: IntArray | None, late: bool) -> Any:
-        """Choose the action of a round, checked; `commit` has to follow."""
+    def choose(self, context: Any, some: IntArray | None, late: bool) -> Any:
+        """Choose the action of a round for checked arguments; `commit` has to follow."""
         ledger, opened = self._ledger, self.Round(context)
         if late:
             opened.number = ledger.made

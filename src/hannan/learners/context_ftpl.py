@@ -310,6 +310,7 @@ class ContextFTPL(Learner):
     def worst_case(
         self, rounds: int, restarts: int, total_delay: int = 0, unanswered: int = 0
     ) -> float | None:
+        """That of self-tuning, for a game with restarts."""
         given = rounds, restarts, total_delay, unanswered
         return certificates.full_information_worst_case(self._evidence(), self._prediction, *given)
 

@@ -191,7 +191,7 @@ class Restarting(Learner):
     def _act(self, opened: Round) -> None:
         """Play as the learner at work does; its own round waits for the same loss as this one."""
         some = None if opened.plays is None else opened.available
-        inner = self.player._choose(opened.context, some, opened.number is not None)
+        inner = self.player.choose(opened.context, some, opened.number is not None)
         opened.inner, opened.values = inner, inner.values
         opened.action = inner.action
 
@@ -358,13 +358,11 @@ class Restarting(Learner):
 
     def extended(self, n_actions: int, **changes: Any) -> Self:
         twin = super().extended(n_actions, **changes)
-        inside = twin.player._ledger
         twin.oracle_calls = self.oracle_calls - self.player.oracle_calls + twin.player.oracle_calls
-        open_rounds: Any = twin._ledger.opened
-        for opened in open_rounds:
-            if opened.inner is not None:
-                number = opened.inner.number
-                opened.inner = inside.current if number is None else inside.waiting[number]
+        for number in [None, *twin.open_decisions]:
+            opened: Any = twin.open_round(number)
+            if opened is not None and opened.inner is not None:
+                opened.inner = twin.player.open_round(opened.inner.number)
         return twin
 
     def _extended(self, n_actions: int, changes: dict[str, Any]) -> Self:

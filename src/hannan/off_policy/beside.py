@@ -81,7 +81,7 @@ class Beside(Learner):
         if isinstance(opened.context, np.ndarray):
             opened.context = opened.context.copy()  # callers may use theirs again
         opened.known = learner.propensities(opened.context, self.draws, some, decide=late)
-        opened.inner = learner._choose(opened.context, some, late)
+        opened.inner = learner.choose(opened.context, some, late)
         opened.play(_single(opened.inner.action))
         opened.place = self._opened
 
@@ -92,8 +92,9 @@ class Beside(Learner):
         opened.calls = learner.oracle_calls - self.oracle_calls
 
     def _abandoned(self, opened: Any) -> None:
-        if opened.number is not None and opened.inner.number in self.learner._ledger.waiting:
-            self.learner.forget(opened.inner.number)
+        number = opened.inner.number
+        if number is not None and self.learner.open_round(number) is not None:
+            self.learner.forget(number)
 
     def _update(self, opened: Any, loss: Any) -> None:
         """Let the learner learn."""

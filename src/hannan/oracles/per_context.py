@@ -158,6 +158,7 @@ class PerContext(Oracle):
         return list(self.base.values()) if isinstance(self.base, Mapping) else [self.base]
 
     def actions_among(self, context: Any, elements: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return those of these elements that are actions of the problem of a context."""
         return actions_among(self.problem(context), self.alone, elements)
 
     @property
