@@ -108,7 +108,9 @@ def turn_the_noise_round(patch):
     patch.setattr(
         TableObjective,
         "settle",
-        lambda total, x, f, draw: settle(total, x, f, draw._replace(scale=-draw.scale)),
+        lambda total, x, f, draw, *given: settle(
+            total, x, f, draw._replace(scale=-draw.scale), *given
+        ),
     )
 
 

@@ -122,7 +122,9 @@ def play_with_more_noise(patch):
     patch.setattr(
         TableObjective,
         "action",
-        lambda total, x, draw: action(total, x, draw._replace(scale=1.25 * draw.scale)),
+        lambda total, x, draw, *given: action(
+            total, x, draw._replace(scale=1.25 * draw.scale), *given
+        ),
     )
 
 
@@ -130,8 +132,8 @@ def foresee_with_other_noise(patch, objective):
     """Look for the foreseeing leader under another draw than the one that was played."""
     settle = objective.settle
 
-    def other(total, context, losses, draw):
-        return settle(total, context, losses, draw._replace(number=draw.number + 1))
+    def other(total, context, losses, draw, *given):
+        return settle(total, context, losses, draw._replace(number=draw.number + 1), *given)
 
     patch.setattr(objective, "settle", other)
 
@@ -183,7 +185,7 @@ def forget_the_past(patch):
 def play_the_worst_policy(patch):
     """Let the oracle maximise."""
 
-    def worst(total, context, draw):
+    def worst(total, context, draw, plus=None, available=None):
         policy = int(np.argmax(total.scores[: total.oracle.n_policies]))
         return total.oracle.policy(policy)(context)
 
@@ -258,17 +260,26 @@ def leave_out_the_repair(patch):
 def change_resampling(patch, **changes):
     """Change arguments of the weights that Algorithm 3 draws."""
     check = algorithm_3.check_resampling
-    names = "total", "context", "action", "draw", "limit", "needed", "stop_key"
+    names = "past", "context", "action", "draw", "limit", "needed"
+
+    def changed(name, value):
+        return changes[name](value) if name in changes else value
 
     def spoiled(owner, given):
         resampling = check(owner, given)
-        drawn = resampling.weights
+        drawn, in_pairs = resampling.weights, resampling.lesson
 
         def other(*given):
             call = dict(zip(names, given, strict=True))
-            return drawn(**{name: changes.get(name, lambda x: x)(x) for name, x in call.items()})
+            return drawn(**{name: changed(name, x) for name, x in call.items()})
 
-        resampling.weights = other
+        def other_pairs(past, context, action, loss, draw, trials):
+            if loss == 0.0:  # else instability is measured
+                draw = changed("draw", draw)
+                trials = trials._replace(limit=changed("limit", trials.limit))
+            return in_pairs(past, context, action, loss, draw, trials)
+
+        resampling.weights, resampling.lesson = other, other_pairs
         return resampling
 
     patch.setattr(algorithm_3, "check_resampling", spoiled)
@@ -297,12 +308,12 @@ def weigh_what_costs_nothing(patch):
 
 def stop_at_the_first_success(patch):
     """Draw one success, whatever was asked for."""
-    resample = TableObjective.resample_one
+    weights = TableObjective.weights
 
-    def hasty(total, context, element, draw, limit, successes):
-        return resample(total, context, element, draw, limit, 1)
+    def hasty(total, context, elements, draw, limit, successes, *given):
+        return weights(total, context, elements, draw, limit, 1, *given)
 
-    patch.setattr(TableObjective, "resample_one", hasty)
+    patch.setattr(TableObjective, "weights", hasty)
 
 
 def move_the_cap(patch, by):
@@ -313,12 +324,12 @@ def move_the_cap(patch, by):
 
 def move_the_cap_of_draws(patch, by):
     """Draw one more or less than L, where weights are drawn."""
-    resample = TableObjective.resample_one
+    weights = TableObjective.weights
 
-    def moved(total, context, element, draw, limit, successes):
-        return resample(total, context, element, draw, limit + by, successes)
+    def moved(total, context, elements, draw, limit, *given):
+        return weights(total, context, elements, draw, limit + by, *given)
 
-    patch.setattr(TableObjective, "resample_one", moved)
+    patch.setattr(TableObjective, "weights", moved)
 
 
 def move_the_cap_of_exact_weights(patch, by):

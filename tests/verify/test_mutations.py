@@ -105,12 +105,23 @@ def playout_without_noise(patch):
 
 
 def guesses_that_are_ignored(patch):
-    patch.setattr(ContextFTPL, "_guessed", lambda learner, opened: learner.leader.total)
+    act = ContextFTPL._act
+
+    def blind(learner, opened):
+        guess, opened.guess = opened.guess, None
+        act(learner, opened)
+        opened.guess = guess
+
+    patch.setattr(ContextFTPL, "_act", blind)
+    patch.setattr(ContextFTPL, "_past", lambda learner, opened: learner.leader.past(opened))
     few_games(patch, 10)
 
 
 def totals_that_ignore_guesses(patch):
-    patch.setattr(FiniteObjective, "tilted", lambda self, context, losses: self)
+    action = FiniteObjective.action
+    patch.setattr(
+        FiniteObjective, "action", lambda total, x, draw, *given: action(total, x, draw)
+    )
 
 
 def guesses_that_stay(patch):
