@@ -156,9 +156,9 @@ def test_changing_sets_of_actions_by_position_features_and_tag():
         log = A.log_from_vw(rounds, actions=kind)
         assert (log.actions.tolist(), log.n_actions) == ([1, 1], 3)
         assert [offer.tolist() for offer in log.available] == [[0, 1], [0, 1, 2]]
-    with pytest.raises(hn.ParameterError, match="same features"):
+    with pytest.raises(hn.ParameterError, match="more than once"):
         A.log_from_vw([adf("a", "a")], actions="features")
-    with pytest.raises(hn.ParameterError, match="same tag"):
+    with pytest.raises(hn.ParameterError, match="no tags"):
         A.log_from_vw([adf("a", "b")], actions="tag")
     with pytest.raises(hn.ParameterError, match="position"):
         A.log_from_vw([A.CbRound({}, 0, 0.0, 0.5)], actions="tag")
@@ -181,7 +181,7 @@ def test_the_numbers_of_actions_are_listed_and_can_be_given():
     other = A.log_from_vw(rounds[1:2], actions=["x", "y", "z", "w"])
     assert (other.actions.tolist(), other.n_actions) == ([1], 4)
     assert other.available[0].tolist() == [0, 1, 2]
-    with pytest.raises(hn.ParameterError, match="lists 2 actions; got one more, 'z'"):
+    with pytest.raises(hn.ParameterError, match="'z', which is not in the list actions="):
         A.log_from_vw(rounds, actions=["x", "y"])
     for wrong in (["x", "x"], [], ["x", {}], 3, "place"):
         with pytest.raises(hn.ParameterError, match="'actions' parameter"):

@@ -9,7 +9,6 @@ from hannan.core import Learner, Policy
 from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.core.validation import FloatArray
 from hannan.experiments.game import at_work
-from hannan.oracles.linear_policies import LinearPolicy
 
 _KEY = np.uint64(0x6C6177)  # of the noise behind estimates: asking twice gives the same answer
 
@@ -45,11 +44,6 @@ def law(learner: Learner, rows: FloatArray, draws: int) -> FloatArray:
 
 def _choices(policy: Policy, rows: FloatArray) -> NDArray[np.intp]:
     """A policy's actions on the rows of an array."""
-    plain = isinstance(policy, LinearPolicy) and policy.oracle.features is None
-    if isinstance(policy, LinearPolicy) and plain and len(policy.weights):
-        p = rows.shape[1]  # the weights of a constant feature, if there are any, come last
-        scores = rows @ policy.weights[:p] + policy.weights[p:].sum(axis=0)
-        return np.asarray(scores.argmin(axis=1))
     many = getattr(policy, "predict", None)
     if many is not None:
         return np.asarray(many(rows), dtype=np.intp)

@@ -225,7 +225,7 @@ def test_a_refused_call_changes_nothing(call, error):
     with pytest.raises(error):
         call(policy)
     assert policy._n == policy.unlearned == policy.player.rounds == 0
-    assert policy._numbers == {"tea": 0, "juice": 1}
+    assert policy._numbering.labels == ["tea", "juice"]
     policy.update(arm, {"x": 0.0}, 1.0)
     assert policy.player.rounds == 1
     assert policy.pull(["milk"], {"x": 0.0}) == "milk"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from hannan._packages import package
+from hannan.adapters._numbers import Numbering
 from hannan.adapters._rows import Encoding, Rows
 from hannan.core import ContextError, Menu, ParameterError
 from hannan.core.params import short
@@ -16,6 +17,10 @@ from hannan.core.validation import FloatArray, refuse
 Actions = str | Sequence[Any]
 
 _HOWS = ("names", "positions", "described")
+_ADVICE = (
+    "; or, if their features change from round to round, take hn.bandit(actions='described') with "
+    "actions='described', or number them with actions='positions'"
+)
 
 
 class Translation:
@@ -40,13 +45,11 @@ class Translation:
             )
         self._contexts = Rows(owner, "encoding", encoding)
         self._rows = Rows(owner, "action_encoding", action_encoding)
-        self._by_place = self.described or (not self.fixed and actions == "positions")
-        self._known: dict[Hashable, int] = {}
-        self.labels: list[Any] = []
-        if self.fixed:
-            self.keep(actions)
-            if not 0 < len(self._known) == len(actions):
-                raise refuse(owner, "actions", "a list of different actions", actions)
+        self._by_position = not self.fixed and actions == "positions"
+        self._numbering = Numbering(actions if self.fixed else None)
+        self.labels = self._numbering.labels
+        if self.fixed and not 0 < len(self.labels) == len(actions):
+            raise refuse(owner, "actions", "a list of different actions", actions)
 
     def read(
         self, context: Any, actions: Sequence[Any], limit: int | None = None
@@ -60,41 +63,15 @@ class Translation:
 
     def numbers(self, actions: Sequence[Any], limit: int | None = None) -> list[int]:
         """Return the numbers of the actions offered in a round, of which there may be `limit`."""
-        keys = list(map(action_key, actions))
-        if len(set(keys)) < len(keys) and (self.described or not self._by_place):
-            twice = actions[next(i for i, key in enumerate(keys) if keys.count(key) > 1)]
-            raise ParameterError(
-                f"coba offered the action {short(twice)} more than once in a round, "
-                f"{short(actions)}: nothing tells them apart. Leave one out, or give each a "
-                "name of its own."
-            )
-        fresh = [] if self._by_place else [key for key in keys if key not in self._known]
-        if fresh and self.fixed:
-            raise ParameterError(
-                f"coba offered the action {short(fresh[0])}, which is not in the list actions=. "
-                "Add it there, or let actions='names' number them as they appear."
-            )
-        known = self._known | {key: len(self._known) + i for i, key in enumerate(fresh)}
-        numbers = list(range(len(keys))) if self._by_place else [known[key] for key in keys]
-        if limit is not None and max(numbers) >= limit:
-            raise ParameterError(
-                f"coba offered the action {short(actions[numbers.index(max(numbers))])}, and the "
-                f"learner has no more than {limit}, which are taken. Make the learner with as many "
-                "actions as there are in all; or, if their features change from round to round, "
-                "take hn.bandit(actions='described') with actions='described', or number them with "
-                "actions='positions'."
-            )
-        return numbers
+        return self._numbering.of(self._known_by(actions), limit, _ADVICE)
 
     def keep(self, actions: Sequence[Any]) -> None:
-        """Give new ones among these actions their numbers."""
-        if self.described:
-            return
-        for position, action in enumerate(actions):
-            key = position if self._by_place else action_key(action)
-            if key not in self._known:
-                self._known[key] = len(self._known)
-                self.labels.append(position if self._by_place else action)
+        """Give new ones among these actions their numbers; described ones have their places."""
+        if not self.described:
+            self._numbering.keep(self._known_by(actions))
+
+    def _known_by(self, actions: Sequence[Any]) -> Sequence[Any]:
+        return range(len(actions)) if self._by_position else actions
 
     def _row(self, action: Any) -> Any:
         row = _encoded(self._rows, action, "action")
@@ -126,17 +103,6 @@ def _encoded(rows: Rows, features: Any, what: str) -> Any:
     if features is None or isinstance(features, str) or not hasattr(features, "__len__"):
         return features
     return _dense(features, rows.parameter, what) if len(features) else None
-
-
-def action_key(action: Any) -> Hashable:
-    """What tells an action from others: lists count as tuples, dictionaries by what they hold."""
-    try:
-        hash(action)
-    except TypeError:
-        if isinstance(action, Mapping):
-            return frozenset((name, action_key(value)) for name, value in action.items())
-        return tuple(map(action_key, action))
-    return action  # type: ignore[no-any-return]
 
 
 def as_coba(context: Any) -> Any:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hannan.adapters._bandits import check_bandit, count_actions, losses_of
+from hannan.adapters._numbers import action_key
 from hannan.adapters._ranges import Rewards
 from hannan.adapters._rows import Encoding
-from hannan.adapters.coba.encoding import Actions, Translation, action_key
+from hannan.adapters.coba.encoding import Actions, Translation
 from hannan.core import Learner, OpenRound, OrderError, ParameterError
 from hannan.core.params import short
 from hannan.core.state import Anything, Count, State

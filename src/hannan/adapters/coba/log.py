@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from hannan.adapters._numbers import action_key
 from hannan.adapters._ranges import Rewards
 from hannan.adapters._rows import Encoding
 from hannan.adapters.coba.encoding import (
     Actions,
     Translation,
-    action_key,
     as_coba,
     check_rows_differ,
     interactions,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hannan.adapters._bandits import check_bandit, count_actions, losses_of
+from hannan.adapters._numbers import Numbering
 from hannan.adapters._ranges import Rewards
 from hannan.adapters._rows import Encoding
 from hannan.adapters.river._models import load
@@ -105,9 +106,10 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         self._losses_of = Rewards(self, reward_range)
         self._losses = losses_of(learner)
         self._rows = NamedRows(self, features)
-        self._numbers: dict[Hashable, int] = {}
+        self._numbering = Numbering()
         if arms is not None:
-            self._numbers = self._numbered(list(arms))
+            self._numbering.of(list(arms), self._n_actions)
+            self._numbering.keep(arms)
         self._open: deque[_Pull] = deque()
         self._made: Any = None
         self.player: Any = learner.clone()
@@ -116,16 +118,12 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
     def pull(self, arm_ids: Iterable[Hashable], context: Any = None) -> Any:
         """The arm to pull, one of those offered."""
         arms = list(arm_ids)
-        numbers = self._numbered(arms)
-        if not arms or len(set(arms)) < len(arms):
-            raise refuse(self, "arm_ids", "distinct arms, at least one", arms)
-        known, self._numbers = self._numbers, numbers
+        if not arms:
+            raise refuse(self, "arm_ids", "at least one arm", arms)
+        self._numbering.of(arms, self._n_actions)
         self._made = None
-        try:
-            arm = super().pull(arms, context)
-        except BaseException:
-            self._numbers = known
-            raise
+        arm = super().pull(arms, context)
+        self._numbering.keep(arms)
         self._rows.keep(context)
         self._open.append(_Pull(arm, context, self._made))
         while len(self._open) > self.pending:
@@ -168,7 +166,7 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         return table
 
     def _pull(self, arm_ids: list[Any], context: Any) -> Any:
-        actions = [self._numbers[arm] for arm in arm_ids]
+        actions = self._numbering.of(arm_ids)
         chosen = {"available": actions} if len(actions) < self._n_actions else {}
         row = self._rows(context)
         if self.pending > 1:
@@ -177,19 +175,6 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         else:
             self._made = action = self.player.act(row, **chosen)
         return arm_ids[actions.index(action)]
-
-    def _numbered(self, arms: list[Any]) -> dict[Hashable, int]:
-        """The arms known, with these; nothing is changed."""
-        new = [arm for arm in dict.fromkeys(arms) if arm not in self._numbers]
-        if not new:
-            return self._numbers
-        numbers = {**self._numbers, **{a: len(self._numbers) + i for i, a in enumerate(new)}}
-        if len(numbers) > self._n_actions:
-            raise ParameterError(
-                f"The learner has {self._n_actions} actions; these arms would be {len(numbers)}: "
-                f"{list(numbers)}. Give it a policy class with more actions."
-            )
-        return numbers
 
 
 @dataclass(eq=False)

@@ -42,9 +42,12 @@ def rows(
     Columns are all names that were found, in order; or those given, and no others; or so many
     that names are hashed to, with signs, so that collisions cancel on average.
     """
-    if isinstance(columns, int | np.integer):
-        from sklearn.feature_extraction import FeatureHasher  # type: ignore[import-untyped]
+    from sklearn.feature_extraction import (  # type: ignore[import-untyped]
+        DictVectorizer,
+        FeatureHasher,
+    )
 
+    if isinstance(columns, int | np.integer):
         width = check_integer(owner, "columns", columns, 1)
         _check_room(owner, len(found), width)
         table = FeatureHasher(width).transform(found).toarray()
@@ -55,13 +58,8 @@ def rows(
     if not names:
         return None, []
     _check_room(owner, len(found), len(names))
-    places = {name: i for i, name in enumerate(names)}
-    table = np.zeros((len(found), len(names)))
-    for values, row in zip(table, found, strict=True):
-        for name, value in row.items():
-            if name in places:
-                values[places[name]] = value
-    return table, names
+    named = DictVectorizer(sparse=False, sort=False).fit([dict.fromkeys(names, 1.0)])
+    return np.ascontiguousarray(named.transform(found)), names
 
 
 def _listed(owner: str, columns: Any) -> list[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hannan.adapters._numbers import Numbering
 from hannan.adapters._ranges import check_inside
 from hannan.adapters.vw.encoding import Columns, Flat, as_features, flat, rows
 from hannan.adapters.vw.rounds import CbAdfRound, CbRound, Features, Round
@@ -329,36 +330,27 @@ class Decisions:
     """
 
     def __init__(self, actions: Actions) -> None:
+        listed = None if isinstance(actions, str) else actions
         self.kind = actions if isinstance(actions, str) else _kind(actions)
-        self.known: list[Any] = []
-        self._places: dict[Hashable, int] = {}
-        self._given = False
-        if not isinstance(actions, str):
-            self._places = dict(zip(map(_key, actions), range(len(actions)), strict=True))
-            self.known = list(actions)
-            self._given = True
+        self._numbering = Numbering(listed)
+        self.known = self._numbering.labels
 
-    def logged(self, this_round: Round) -> Logged | None:
+    def logged(self, this: Round) -> Logged | None:
         """What was decided in a round, if its cost is known and learners may use it."""
-        if isinstance(this_round, CbAdfRound):
-            return self._group(this_round)
-        if isinstance(this_round, CbRound):
-            return self._single(this_round)
-        raise InputTypeError(
-            f"log_from_vw takes rounds of cb, cb_adf and dsjson; got {short(this_round)}."
-        )
-
-    def _single(self, this: CbRound) -> Logged | None:
-        if self.kind != "position":
+        if not isinstance(this, CbRound | CbAdfRound):
+            raise InputTypeError(
+                f"log_from_vw takes rounds of cb, cb_adf and dsjson; got {short(this)}."
+            )
+        if isinstance(this, CbRound) and self.kind != "position":
             raise ParameterError("Actions of cb have neither features nor tags, but a position.")
+        # Actions of rounds that are left out are numbered too.
+        numbers = self.numbers(this) if isinstance(this, CbAdfRound) else ()
         if this.action is None or this.cost is None or this.probability is None:
             return None
-        label = this.action, this.cost, this.probability
-        return Logged(flat(this.context), *label, this.available, None, 1.0)
-
-    def _group(self, this: CbAdfRound) -> Logged | None:
-        numbers = self.numbers(this)  # also of rounds that are left out, so that all are numbered
-        if this.action is None or this.cost is None or this.probability is None or this.skip_learn:
+        if isinstance(this, CbRound):
+            label = this.action, this.cost, this.probability
+            return Logged(flat(this.context), *label, this.available, None, 1.0)
+        if this.skip_learn:
             return None
         law = None
         if this.others and len(this.others) == len(numbers) - 1:
@@ -371,37 +363,20 @@ class Decisions:
         """The number of each action of a round."""
         if self.kind == "position":
             return tuple(range(len(this.actions)))
-        named: Sequence[Any] = this.tags if self.kind == "tag" else this.actions
-        keys = [_key(one) for one in named]
-        if len(set(keys)) < len(this.actions):
-            raise ParameterError(
-                f"Two actions of a round have the same {self.kind}, or no tag, so that it does not "
-                f"tell them apart: {short(this)}."
-            )
-        return tuple(map(self._number, keys, named))
-
-    def _number(self, key: Hashable, action: Any) -> int:
-        if key not in self._places:
-            if self._given:
-                raise ParameterError(
-                    f"actions= lists {len(self.known)} actions; got one more, {short(action)}. Add "
-                    "it, or leave out the rounds that have it."
-                )
-            self._places[key] = len(self.known)
-            self.known.append(action)
-        return self._places[key]
+        if self.kind == "tag" and not this.tags:
+            raise ParameterError(f"The actions of a round have no tags: {short(this)}.")
+        known_by: Sequence[Any] = this.tags if self.kind == "tag" else this.actions
+        numbers = self._numbering.of(known_by)
+        self._numbering.keep(known_by)
+        return tuple(numbers)
 
 
 def _kind(actions: Any) -> str:
     """What a list of actions tells of them, each of which it must have once."""
     listed = list(actions) if isinstance(actions, Sequence) else []
     for kind, what in (("tag", str), ("features", Mapping)):
-        fits = all(isinstance(one, what) for one in listed)
-        if fits and 0 < len(listed) == len(set(map(_key, listed))):
+        fits = all(isinstance(action, what) for action in listed)
+        if fits and 0 < len(listed) == len(Numbering(listed).labels):
             return kind
     accepted = "'position', 'features', 'tag', or a list of the tags or features of all actions"
     raise refuse("log_from_vw", "actions", f"{accepted}, each once", actions)
-
-
-def _key(action: Features | str) -> Hashable:
-    return action if isinstance(action, str) else tuple(sorted(flat(action).items()))
