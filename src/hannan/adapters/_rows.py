@@ -15,52 +15,63 @@ Encoding = Sequence[Hashable] | int | Callable[[Any], Any] | None
 
 
 class Rows:
-    """How features by name become a row, as a parameter of some adapter says.
+    """How features by name become a row, as a parameter of an adapter says.
 
     Names: those features in that order, 0 where one is missing; text is a feature "name=text" of
-    value 1. A number n: each feature is added, with a sign, to one of n columns by a hash of its
-    name. A function: what it returns is the context. None: the names have to be told by `learn`.
+    value 1. Others are refused, or left out if not `strict`. A number n: each feature is added,
+    with a sign, to one of n columns by a hash of its name. A function: what it returns is the
+    context. None: the names of the first mapping that was kept; others are refused.
     """
 
-    def __init__(self, owner: object, parameter: str, given: Encoding) -> None:
+    def __init__(
+        self, owner: object, parameter: str, given: Encoding, *, strict: bool = True
+    ) -> None:
         self.parameter = parameter
         self.function: Callable[[Any], Any] | None = given if callable(given) else None
-        self.names: dict[Hashable, int] = {}
+        self._strict = strict or given is None
+        self._names: tuple[Hashable, ...] = ()
         self._hasher: Any = None
         if isinstance(given, int | np.integer):
             self._hasher = FeatureHasher(check_integer(owner, parameter, given, 1))
         elif given is not None and not callable(given):
-            self.learn(() if isinstance(given, str) else given)
-            if not self.names or len(self.names) < len(given):
+            self._names = () if isinstance(given, str) else tuple(given)
+            if not self._names or len(set(self._names)) < len(self._names):
                 accepted = "distinct names, a number of columns, a function or None"
                 raise refuse(owner, parameter, accepted, given)
 
     @property
     def known(self) -> bool:
         """Whether it was said which features there are."""
-        return bool(self.names) or self._hasher is not None
+        return bool(self._names) or self._hasher is not None
 
-    def learn(self, names: Sequence[Hashable] | Mapping[Hashable, Any]) -> None:
-        """Take these names, in their order."""
-        self.names = {name: place for place, name in enumerate(names)}
+    def __call__(self, context: Any) -> Any:
+        """Return the row of a mapping; what is not one passes as it is."""
+        if self.function is not None:
+            return self.function(context)
+        return self._row(context) if isinstance(context, Mapping) else context
 
-    def row(self, features: Mapping[Any, Any], *, strict: bool = True) -> FloatArray:
-        """Return the row of these features; names that were not declared are refused if strict."""
-        values = dict(_entry(name, value, self.names) for name, value in features.items())
+    def keep(self, context: Any) -> None:
+        """Remember the names of a mapping that was accepted, if none are known yet."""
+        if not self.known and isinstance(context, Mapping):
+            self._names = tuple(context)
+
+    def _row(self, features: Mapping[Any, Any]) -> FloatArray:
+        names = self._names if self.known else tuple(features)
+        values = dict(_entry(name, value, names) for name, value in features.items())
         if self._hasher is not None:
             named = {str(name): value for name, value in values.items()}
             return np.asarray(self._hasher.transform([named]).toarray()[0], dtype=np.float64)
-        unknown = [name for name in values if name not in self.names]
-        if unknown and strict:
+        unknown = [name for name in values if name not in names]
+        if unknown and self._strict:
             raise ContextError(
-                f"Features {unknown} are not among those known, {list(self.names)}. Name all that "
+                f"Features {unknown} are not among those known, {list(names)}. Name all that "
                 f"count, {self.parameter}=[…], which does not list them; or hash all of them, "
                 f"{self.parameter}=<number of columns>."
             )
-        return np.array([values.get(name, 0.0) for name in self.names])
+        return np.array([values.get(name, 0.0) for name in names])
 
 
-def _entry(name: Hashable, value: Any, names: Mapping[Hashable, int]) -> tuple[Hashable, float]:
+def _entry(name: Hashable, value: Any, names: Sequence[Hashable]) -> tuple[Hashable, float]:
     """The name and the number of a feature; text is an indicator."""
     if isinstance(value, str) and name not in names:
         return f"{name}={value}", 1.0

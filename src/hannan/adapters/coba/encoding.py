@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from hannan.adapters._numbers import Numbering
 from hannan.adapters._rows import Encoding, Rows
 from hannan.core import ContextError, Menu, ParameterError
 from hannan.core.params import short
-from hannan.core.validation import FloatArray, refuse
+from hannan.core.validation import FloatArray, check_integer, refuse
 
 Actions = str | Sequence[Any]
 
@@ -88,16 +89,14 @@ class Translation:
 
 def _encoded(rows: Rows, features: Any, what: str) -> Any:
     """A context or an action in our form."""
-    if rows.function is not None:
-        return rows.function(features)
-    if isinstance(features, Mapping):
-        if not rows.known:
+    if rows.function is not None or isinstance(features, Mapping):
+        if rows.function is None and not rows.known:
             raise ContextError(
                 f"coba gave a {what} by names, {short(dict(features))}: say with "
                 f"{rows.parameter}= which names there are, a list, or to how many features they "
                 "are to be hashed, a number."
             )
-        return rows.row(features)
+        return rows(features)
     if hasattr(features, "as_onehot"):
         return np.array(features.as_onehot, dtype=np.float64)
     if features is None or isinstance(features, str) or not hasattr(features, "__len__"):
@@ -124,8 +123,10 @@ def check_rows_differ(menu: Menu, where: str) -> None:
         )
 
 
-def interactions(environment: Any, needed: str) -> Iterator[Mapping[str, Any]]:
-    """The interactions of an environment one by one, as coba's own evaluators prepare them."""
+def interactions(environment: Any, needed: str, take: int | None) -> Iterator[Mapping[str, Any]]:
+    """Read interactions one by one, all or so many, as coba's own evaluators prepare them."""
+    if take is not None:
+        check_integer(needed, "take", take, 1)
     coba = package(
         "coba.environments",
         f"hannan.adapters.{needed} needs coba, which is not installed. Get it with "
@@ -143,7 +144,7 @@ def interactions(environment: Any, needed: str) -> Iterator[Mapping[str, Any]]:
     prepared: Iterator[Mapping[str, Any]] = coba.Finalize().filter(
         coba.Unbatch().filter(environment.read())
     )
-    return prepared
+    return islice(prepared, take)
 
 
 def _dense(context: Iterable[Any], parameter: str, what: str) -> FloatArray:

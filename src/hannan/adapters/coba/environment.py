@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from hannan.adapters._ranges import Rewards
 from hannan.adapters._rows import Encoding
 from hannan.adapters.coba.encoding import Actions, Translation, interactions
 from hannan.core import Environment, Oracle, ParameterError, Round
-from hannan.core.validation import FloatArray, check_integer
+from hannan.core.validation import FloatArray
 
 
 class FromCoba(Environment):
@@ -74,13 +73,13 @@ class FromCoba(Environment):
         self.encoding = encoding
         self.actions = actions
         self.action_encoding = action_encoding
-        self.take = None if take is None else check_integer(self, "take", take, 1)
+        self.take = take
         self.oracle = oracle
         rewards = Rewards(self, reward_range)
         translation = Translation(self, encoding, actions, action_encoding)
         self._contexts: list[Any] = []
         offers: list[tuple[list[int], list[float]]] = []
-        for interaction in islice(interactions(environment, "FromCoba"), take):
+        for interaction in interactions(environment, "FromCoba", take):
             offered, earn = _offer(interaction)
             losses = [rewards.loss(earn(action)) for action in offered]
             context, numbers = translation.read(interaction.get("context"), offered)

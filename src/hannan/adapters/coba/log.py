@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from hannan.adapters.coba.encoding import (
 )
 from hannan.core import ParameterError
 from hannan.core.params import short
-from hannan.core.validation import FloatArray, check_integer
+from hannan.core.validation import FloatArray
 from hannan.off_policy import Log
 
 
@@ -62,13 +61,11 @@ def log_from_coba(
     """
     if isinstance(actions, str) and actions == "positions":
         raise ParameterError("A log names its actions: actions='positions' cannot be used here.")
-    if take is not None:
-        check_integer("log_from_coba", "take", take, 1)
     rewards = Rewards("log_from_coba", reward_range)
     translation = Translation("log_from_coba", encoding, actions, action_encoding)
     rows: list[tuple[Any, int, float, float]] = []
     offers: list[list[int] | None] = []
-    for row in islice(interactions(environment, "log_from_coba"), take):
+    for row in interactions(environment, "log_from_coba", take):
         offered, action, reward, probability = _logged(row)
         place = _place(action, offered) if translation.described else 0
         context, numbers = translation.read(row.get("context"), offered)

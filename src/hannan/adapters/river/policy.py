@@ -12,9 +12,8 @@ import numpy as np
 from hannan.adapters._bandits import check_bandit, count_actions, losses_of
 from hannan.adapters._numbers import Numbering
 from hannan.adapters._ranges import Rewards
-from hannan.adapters._rows import Encoding
+from hannan.adapters._rows import Encoding, Rows
 from hannan.adapters.river._models import load
-from hannan.adapters.river._rows import NamedRows
 from hannan.core import Decision, Learner, ParameterError
 from hannan.core.validation import check_integer, refuse
 
@@ -103,9 +102,9 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         if not isinstance(self.reward_obj, kinds):
             accepted = "a statistic or distribution of one number"
             raise refuse(self, "reward_obj", accepted, self.reward_obj)
-        self._losses_of = Rewards(self, reward_range)
+        self._rewards_as_losses = Rewards(self, reward_range)
         self._losses = losses_of(learner)
-        self._rows = NamedRows(self, features)
+        self._rows = Rows(self, "features", features, strict=False)
         self._numbering = Numbering()
         if arms is not None:
             self._numbering.of(list(arms), self._n_actions)
@@ -149,7 +148,7 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         if not reward_args:
             context, reward_args = None, (context,)
         low, high = self._losses
-        loss = low + (high - low) * self._losses_of.loss(reward_args[0], self.clip)
+        loss = low + (high - low) * self._rewards_as_losses.loss(reward_args[0], self.clip)
         answered = next((p for p in self._open if p.is_of(arm_id, context)), None)
         if answered is not None and answered.decision is not None:
             late = isinstance(answered.decision, Decision)

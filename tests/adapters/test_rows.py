@@ -2,7 +2,11 @@ import numpy as np
 import pytest
 
 import hannan as hn
-from hannan.adapters.river._rows import NamedRows as Rows
+from hannan.adapters._rows import Rows as AnyRows
+
+
+def Rows(owner, features):
+    return AnyRows(owner, "features", features, strict=False)
 
 
 def test_names_choose_and_order_features():
@@ -60,3 +64,11 @@ def test_bad_features_are_refused(features):
 def test_text_is_refused_by_name():
     with pytest.raises(hn.ContextError, match="'town'"):
         Rows("me", ["town"])({"town": "Bonn"})
+
+
+def test_features_that_are_not_named_are_left_out_or_refused():
+    features = {"a": 1.0, "town": "Bonn"}
+    assert Rows("me", ["a"])(features).tolist() == [1.0]
+    assert AnyRows("me", "encoding", ["a", "town=Bonn"])(features).tolist() == [1.0, 1.0]
+    with pytest.raises(hn.ContextError, match=r"'town=Bonn'.*encoding="):
+        AnyRows("me", "encoding", ["a"])(features)
