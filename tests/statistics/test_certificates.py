@@ -1,6 +1,5 @@
 """What learners state about their own regret while they run."""
 
-import dataclasses
 import math
 
 import numpy as np
@@ -76,7 +75,7 @@ def test_a_mean_is_no_promise_for_every_run(monkeypatch):
 
     def bold(*given):
         said = certify(*given)
-        return dataclasses.replace(said, high_probability=said.measured)
+        return said.changed(high_probability=said.measured)
 
     monkeypatch.setattr(certificates, "full_information", bold)
     fails(test_with_the_stated_probability_regret_is_at_most_the_certificate, 0.95)

@@ -22,9 +22,9 @@ def test_regret_stays_below_the_bound_although_contexts_never_come_twice(count):
 
 
 def test_it_fails_if_the_worst_rule_is_followed(monkeypatch):
-    def worst(self, draw):
-        return int(self._noisy(draw).argmax())
+    def worst(self, context, draw, plus=None, available=None):
+        return int(context.choices[self._noisy(draw, context, plus).argmax()])
 
-    monkeypatch.setattr(RulesObjective, "_leader", worst)
+    monkeypatch.setattr(RulesObjective, "action", worst)
     regret, bound = rule_game(0, 2000)
     assert regret > bound

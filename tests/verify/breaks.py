@@ -1,7 +1,5 @@
 """How to see that a claim is refuted, and mechanisms broken on purpose."""
 
-import dataclasses
-
 import numpy as np
 
 import hannan.learners.context_semi_bandit_ftpl as algorithm_3
@@ -413,7 +411,7 @@ def forget_truncation(patch):
     patch.setattr(
         certificates,
         "semi_bandit_certificate",
-        lambda *given: dataclasses.replace(certify(*given), truncation=0.0),
+        lambda *given: certify(*given).changed(truncation=0.0),
     )
 
 

@@ -119,9 +119,7 @@ def guesses_that_are_ignored(patch):
 
 def totals_that_ignore_guesses(patch):
     action = FiniteObjective.action
-    patch.setattr(
-        FiniteObjective, "action", lambda total, x, draw, *given: action(total, x, draw)
-    )
+    patch.setattr(FiniteObjective, "action", lambda total, x, draw, *given: action(total, x, draw))
 
 
 def guesses_that_stay(patch):
