@@ -1,5 +1,7 @@
 """The law of what is played where action sets change, and weights that estimate one over it."""
 
+import copy
+
 import numpy as np
 import pytest
 from scipy.stats import chisquare
@@ -121,7 +123,7 @@ def test_loss_estimates_are_unbiased(name):
     for n in range(1500):
         one._leader = learner.leader.reseeded(np.uint64(n + 1))
         one._leader.total = before.copy()
-        one._availability = reread(learner._availability)
+        one._availability = copy.deepcopy(learner._availability)
         action = one.act(context, available=available)
         one.update(float(losses[action]))
         if name == "all":
