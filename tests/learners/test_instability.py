@@ -1,5 +1,6 @@
 """What a round cost by instability: leaders compared under one draw, or in law."""
 
+import inspect
 import itertools
 
 import numpy as np
@@ -12,6 +13,7 @@ from hannan.learners import context_semi_bandit_ftpl as learner_file
 from hannan.learners.context_set import ContextSet
 from hannan.learners.importance_weights import Measured, measure
 from hannan.learners.perturbed_leader import PerturbedLeader
+from hannan.oracles.finite_policies import FiniteObjective
 from hannan.perturbation import seed_key
 from tests import problems
 
@@ -60,7 +62,7 @@ CASES = [
 @pytest.mark.parametrize(("kind", "seed", "baseline"), CASES)
 @pytest.mark.parametrize("exact", [False, None])
 def test_measured_by_totals_that_share_a_place_as_by_independent_ones(kind, seed, baseline, exact):
-    """With a baseline two tilted totals are asked, one after the other."""
+    """With a baseline totals are asked with two rounds in turn, which they note in one place."""
     rng = np.random.default_rng([seed, baseline])
     leader, opened = leader_of(kind, seed), opened_round()
     if baseline:
@@ -137,7 +139,20 @@ def test_where_scores_decide_leaders_are_compared_among_what_is_available():
 @pytest.mark.parametrize("epsilon", ["adaptive", 0.3])
 @pytest.mark.parametrize("trust", ["earned", "baseline", hn.Trust(1.0, baseline="guess")])
 def test_hints_and_baselines_of_a_game_are_measured_as_with_independent_totals(trust, epsilon):
-    """The whole learner, with a class whose tilted totals share a place and one that copies."""
+    """The whole learner, with a class that notes one more round in one place, and with copies."""
+    copies = []
+
+    def by_copies(ask):
+        def asked(*given):
+            call = inspect.signature(ask).bind(*given).arguments
+            plus = call.pop("plus", None)
+            if plus is not None:
+                call["self"] = call["self"].copy()
+                call["self"].add(call["context"], plus)
+                copies.append(call["self"])
+            return ask(**call)
+
+        return asked
 
     class Copying(hn.oracles.FinitePolicies):
         def objective(self):
@@ -145,11 +160,12 @@ def test_hints_and_baselines_of_a_game_are_measured_as_with_independent_totals(t
             total.__class__ = CopyingTotal
             return total
 
-    class CopyingTotal(type(hn.oracles.FinitePolicies([[0]]).objective())):
-        def tilted(self, context, losses):
-            twin = super().copy()
-            twin.add(context, losses)
-            return twin
+    class CopyingTotal(FiniteObjective):
+        action = by_copies(FiniteObjective.action)
+        chosen = by_copies(FiniteObjective.chosen)
+        law = by_copies(FiniteObjective.law)
+        lesson = by_copies(FiniteObjective.lesson)
+        weights = by_copies(FiniteObjective.weights)
 
     rows = np.random.default_rng(0).integers(3, size=(12, 3))
     rng = np.random.default_rng(1)
@@ -170,6 +186,7 @@ def test_hints_and_baselines_of_a_game_are_measured_as_with_independent_totals(t
             found.append((action, learner.hint.S, learner.step.scale))
         seen.append(found)
     assert seen[0] == seen[1]
+    assert copies
     assert trust == "baseline" or seen[0][-1][1] != 0.0
 
 

@@ -205,7 +205,7 @@ def test_a_shared_round_in_which_elements_are_closed_counts_everywhere():
 
 @pytest.mark.parametrize("seed", range(10))
 def test_shared_losses_count_on_every_context(seed):
-    """Leaders, values and actions are those of the sum of all rounds, tilted or not."""
+    """Leaders, values and actions are those of the sum of all rounds, also with one more."""
     rng = np.random.default_rng(seed)
     oracle = PerContext(TOWN, shared=True)
     total, summed = oracle.objective(), np.zeros(5)

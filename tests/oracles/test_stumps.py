@@ -263,7 +263,7 @@ def test_size_bounds_the_number_of_policies_that_differ(K):
         assert Trees(K).log_size(contexts) >= np.log(trees) - 1e-9
 
 
-def test_a_tilted_total_follows_the_cuts_of_the_noise():
+def test_a_total_with_one_more_round_follows_the_cuts_of_the_noise():
     rows, K, history = instance(4)
     oracle = Stumps(K)
     total = total_of(oracle, rows, history)
