@@ -125,15 +125,8 @@ class Account(Stored):
         overtaken=Flag(),
     )
 
-    def arrived(self, scale: float) -> None:
-        """A round that was decided at this 1/ε has been answered."""
-        if scale < self.top:
-            self.overtaken = True
-        else:
-            self.top = scale
-
     def learned(self, loss: float, scale: float, stability: float, width: float) -> None:
-        """The same, and all else that is added up where the losses of all actions are shown."""
+        """Add a round that was decided at this 1/ε, where the losses of all actions are shown."""
         self.loss += loss
         if scale < self.top:
             self.overtaken = True

@@ -252,7 +252,8 @@ class ContextFTPL(Learner):
             z = z if z.noise is not None else leader.again(z)
             foreseeing = (leader.settle if keep else leader.foresee)(opened, f, z)
             if foreseeing is not chosen:
-                instability = surprise - self._prediction.surprise(opened, f, foreseeing)
+                after = self._prediction.surprise(opened, f, foreseeing)
+                instability = max(0.0, surprise - after)
             opened.calls += 1
         if self._careful or opened.late:
             step.prepare(later, instability)
@@ -264,7 +265,7 @@ class ContextFTPL(Learner):
         moved = self._stability(opened, width) if opened.late else leader.stability(width, scale)
         self._account.learned(suffered, scale, moved, width)
         if instability != 0.0:  # D_t, ε_{t+1} = G / D_t
-            (step.after_late if opened.shadow is not None else step.after)(leader, instability)
+            step.after(leader, instability)
         if self._careful:
             self._grow(leader, later, opened.context)
         if leader.owed:

@@ -52,7 +52,6 @@ from hannan.learners.offset import Offset
 from hannan.learners.perturbed_leader import (
     NoisyRound,
     Outlook,
-    Past,
     PerturbedLeader,
     law_of,
     replay,
@@ -299,8 +298,8 @@ class ContextSemiBanditFTPL(Learner):
         if covers and hint.may_cover(scale, leader.kappa):
             assert opened.values is not None
             # As if all were taken; without a formula for the law none is.
-            past = Past(leader.total, opened.values, opened.plays)
-            law = self._resampling.law(past, opened.context, opened.draw)
+            given = opened.context, opened.draw, opened.values, opened.plays
+            law = None if self._resampling.exact is False else leader.total.law(*given)
             if law is not None:
                 hint.cover(opened, law, scale, leader.kappa, n)
 
@@ -323,7 +322,7 @@ class ContextSemiBanditFTPL(Learner):
     def _played(self, opened: Round) -> None:
         """Every round has fake outcomes of its own, whether or not it is answered."""
         leader, account = self._leader, self._account
-        leader.advance(opened.draws)
+        leader.number += opened.draws
         if self._hint.mixes:
             self._hint.played(opened)
         if self._step.schedules:
@@ -381,10 +380,10 @@ class ContextSemiBanditFTPL(Learner):
             self._floor.charge(opened, losses)
         used = opened.draws + measured.draws
         if used:
-            (later or leader).advance(used)
+            (later or leader).number += used
         if measured is not NOTHING:  # D_t, ε_{t+1} = G / D_t
             opened.calls += measured.calls
-            (step.after_late if measured.late else step.after)(leader, measured.instability)
+            step.after(leader, measured.instability)
         self._note(opened, losses, surprise if surprised else None, weights)
         if later is not None:
             self._follow(later)
@@ -486,7 +485,10 @@ class ContextSemiBanditFTPL(Learner):
                 B, K = self._offset.top, self.actions_on(opened.context)
                 account.scheduled += (c - opened.moment) * worst * B**2 * K / scale
         account.loss += losses if type(losses) is float else _sum(losses)
-        account.arrived(scale)
+        if scale < account.top:
+            account.overtaken = True
+        else:
+            account.top = scale
         if opened.baseline is not None and self._hint.predictor is not None:
             # What `Hint.cover` lets it hide of a good action.
             B = self._offset.top

@@ -364,6 +364,7 @@ class Hint(HintRecord):
         self.mixes = there and trust.budget is not None
         self._guesses = there and trust.baseline == "guess"
         self._lent = not getattr(predictor, "gives_away", False)
+        self._advises = hasattr(predictor, "advise")
         self.hinted = 0
         self.refused = 0
         self._n_actions = n_actions
@@ -385,45 +386,46 @@ class Hint(HintRecord):
 
     def advise(self, opened: Any, G: float, n: int) -> None:
         """Hint, its share and the estimates of round n: functions of the context and the past."""
-        if self.mixes:
-            self._hint(opened, G, n)
-        if self._guesses:
-            K = self._n_actions or len(opened.context)
-            self._take(opened, self._checked(self.predictor.predict(opened.context), K))
-
-    def check(self, opened: AdvisedRound, weighed: bool) -> None:
-        asked = opened.advice is not None and opened.values is not None
-        known = opened.law is not None or not weighed
-        require(opened, values=asked or not self.mixes, law=known or not self.mixes)
-
-    def _hint(self, opened: Any, G: float, n: int) -> None:
-        context, predictor = opened.context, self.predictor
+        context, predictor, trust = opened.context, self.predictor, self.trust
         K = self._n_actions or len(context)
+        if self._guesses:
+            self._take(opened, self._checked(predictor.predict(context), K))
+        if not self.mixes:
+            return
         available = None if opened.plays is None else opened.available
-        advise = getattr(predictor, "advise", None)
-        if advise is not None:
-            advice, values = advise(context, available)
+        if self._advises:
+            advice, values = predictor.advise(context, available)
             if type(advice) is not int or available is not None or not 0 <= advice < K:
                 advice = check_advice(predictor, advice, available, K)
-            opened.advice = advice
         else:
-            values = getattr(predictor, "estimate", predictor.predict)(context)
-            guess = self._checked(predictor.predict(context), K)
-            some = np.arange(K) if available is None else available
-            opened.advice = int(some[guess[some].argmin()])
+            advice, values = self._least(context, available, K)
+        opened.advice = advice
         known = type(values) is np.ndarray and values.dtype == _FLOAT64 and values.shape == (K,)
         if not known or not kernel.within(values, self._low, self._low + self.top):
             opened.values = self._checked(values, K)
         else:
             opened.values = values.copy() if self._lent else values  # it may use its own again
         # Where no theorem limits what a hint may do, all count as if they were alone.
-        alone = opened.alone = self.trust.share == 1.0 or not opened.late
+        alone = opened.alone = trust.share == 1.0 or not opened.late
         kept = self._kept if self._n_actions else 1.0 - opened.explores
-        share = self.trust.probability(self, n, G, alone, kept)
+        share = trust.probability(self, n, G, alone, kept)
         if share is None:
             opened.refused = True
         else:
             opened.share = share
+
+    def check(self, opened: AdvisedRound, weighed: bool) -> None:
+        asked = opened.advice is not None and opened.values is not None
+        known = opened.law is not None or not weighed
+        require(opened, values=asked or not self.mixes, law=known or not self.mixes)
+
+    def _least(self, context: Any, available: IntArray | None, K: int) -> tuple[int, Any]:
+        """Return the action of the least guess, and estimates, of a predictor without advice."""
+        predictor = self.predictor
+        values = getattr(predictor, "estimate", predictor.predict)(context)
+        guess = self._checked(predictor.predict(context), K)
+        some = np.arange(K) if available is None else available
+        return int(some[guess[some].argmin()]), values
 
     def _largest_step(self, opened: Any) -> float:
         """The most that S can grow in a round with a hint.
@@ -474,8 +476,6 @@ class Hint(HintRecord):
 
     def played(self, opened: Any) -> None:
         """Reserve what the hint of this round may cost until its loss is known."""
-        if not self.mixes:
-            return
         share = opened.share
         self.W += 1.0 / (1.0 - share)
         if opened.refused:
@@ -492,19 +492,12 @@ class Hint(HintRecord):
             self.reserve -= opened.reserved
             self.waiting -= 1
 
-    def learn(self, opened: Any, losses: Any) -> None:
-        """Pass on what was seen."""
-        if self.predictor is not None:
-            self.predictor.learn(opened.context, opened.action, losses)
-
     def charge(self, opened: Any, loss: Any, weight: Any) -> None:
         """Add what the hint of a round has cost, by the law of the base when it was decided.
 
         Where that law is estimated the base's ratio is too small on average, so that the cost is
         overstated: safe, but only if losses are not compared with estimates of them.
         """
-        if not self.mixes:
-            return
         share = opened.share
         self.reserve -= opened.reserved
         self.waiting -= 1

@@ -106,19 +106,9 @@ class Resampling(Parametrised):
         if exact is not None:
             self.known = exact and self.known is not False
 
-    def law(self, past: Past, context: Any, draw: Draw) -> FloatArray | None:
-        """Return the law of the leader's choice, where it is known and used."""
-        total, plus, available = past
-        return None if self.exact is False else total.law(context, draw, plus, available)
-
-    @property
-    def enough(self) -> float:
-        """What the probabilities of draws in pairs must add up to."""
-        return self.successes - _HALF
-
     def trials(self, leader: PerturbedLeader, limit: int, share: float = 0.0) -> Trials:
         """Return how a weight may be found: from the law if that is used, or by draws in pairs."""
-        enough = 0.0 if self.pairs is False or self.exact else self.enough
+        enough = 0.0 if self.pairs is False or self.exact else self.successes - _HALF
         return Trials(limit, enough, leader.stop_key, share, self.exact is not False)
 
     def lesson(
@@ -257,13 +247,13 @@ def weigh(leader: PerturbedLeader, J: Resampling, opened: Any, needed: Any = Non
     mixes = opened.advice is not None or opened.explores > 0.0
     if draw.scale == 0.0 and not mixes:
         return 1.0 if isinstance(action, int) else np.ones(len(action))
-    past = Past(leader.total, opened.baseline, opened.plays)
+    past, law = Past(leader.total, opened.baseline, opened.plays), None
     if draw.noise is None:
         draw = leader.again(draw)
-    if draw.scale:
-        law = J.law(past, context, draw)
-    else:
+    if not draw.scale:
         law = np.asarray(past.chosen(context, WITHOUT_NOISE, 1)[0], dtype=np.float64)
+    elif J.exact is not False:
+        law = leader.total.law(context, draw, opened.baseline, opened.plays)
     opened.law, opened.exact = law, law is not None
     if law is not None:
         return mean_weights(law, opened, opened.limit)
@@ -357,8 +347,6 @@ class Measured(NamedTuple):
     draws: int = 0
     added: bool = False
     """Whether the estimate has been added to the total."""
-    late: bool = False
-    """Whether others have overtaken the round, so that it may have cost less than nothing."""
 
 
 NOTHING = Measured()
@@ -385,18 +373,20 @@ def measure(
     """
     context, action = opened.context, opened.action
     estimate = residual if baseline is None else baseline + residual
-    available = leader.available(opened)
-    before = Past(leader.total, baseline, available)
-    drawn = opened.plays is not None and opened.exact is False and leader.total.scored
-    if law is None and not drawn:  # else it was not known for the weights either
-        law = resampling.law(before, context, draw)
+    total = leader.total
+    available = opened.plays if total.scored else None
+    drawn = opened.plays is not None and opened.exact is False and total.scored
+    if law is None and not drawn and resampling.exact is not False:
+        law = total.law(context, draw, baseline, available)  # else not known for weights either
     if law is not None:
-        after = leader.total.law(context, draw, estimate, available)
+        after = total.law(context, draw, estimate, available)
         assert after is not None
-        instability = max(0.0, float(residual @ (law - after)))
-        if instability > 0.0:
-            leader.get_ready()
+        instability = float(residual @ (law - after))
+        if instability <= 0.0:
+            return Measured(0.0, 2)
+        leader.get_ready()
         return Measured(instability, 2)
+    before = Past(total, baseline, available)
     if isinstance(action, int) and opened.plays is None:
         trials = resampling.trials(leader, 1)  # no draws for a weight
         found = resampling.lesson(before, context, action, float(residual[action]), draw, trials)
@@ -435,10 +425,9 @@ def weigh_and_measure(
     draw = leader.draw(scale, opened.draws)
     trials = resampling.trials(leader, opened.limit)
     found = leader.total.lesson(context, action, loss, draw, trials)
-    if found is None and resampling.pairs and not resampling.exact:
-        past = Past(leader.total)
-        if resampling.law(past, context, draw) is None:
-            found = resampling.lesson(past, context, action, loss, draw, trials)
+    paired = found is None and resampling.pairs and not resampling.exact
+    if paired and (resampling.exact is False or leader.total.law(context, draw) is None):
+        found = resampling.lesson(Past(leader.total), context, action, loss, draw, trials)
     if found is None:
         return None
     opened.exact = found.law is not None
@@ -476,7 +465,7 @@ def measure_late(
         if baseline is not None:  # it counts as the leader sees it now
             before = _law(leader, leader.past(opened, baseline), context, top)
             found, calls = found + float(baseline @ (opened.law - before)), 2
-        return Measured(found, calls, late=True)
+        return Measured(found, calls)
     if opened.shadow is None:  # a decision was made while it was alone: count the most
         unseen = np.abs(baseline).sum() if guessed and baseline is not None else 0.0
         return Measured(float(np.abs(residual).sum() + unseen))
@@ -485,12 +474,12 @@ def measure_late(
         loss = loss_of(baseline + residual, opened.shadow_choice)
         loss -= loss_of(residual, after.action(context, z))
         now = leader.past(opened, baseline)  # it counts as the leader sees it now
-        return Measured(loss - loss_of(baseline, now.action(context, z)), 2, late=True)
+        return Measured(loss - loss_of(baseline, now.action(context, z)), 2)
     at_first = loss_of(residual, opened.shadow_choice)
     if at_first == 0.0:  # less what the leader now suffers: at most this
         return Measured()
     choice = after.action(context, leader.shadow(opened.shadow, top))
-    return Measured(at_first - loss_of(residual, choice), 1, late=True)
+    return Measured(at_first - loss_of(residual, choice), 1)
 
 
 def _law(leader: PerturbedLeader, past: Past, context: Any, scale: float) -> FloatArray:

@@ -210,7 +210,8 @@ class KnownDistribution(Learner):
     def _played(self, opened: Round) -> None:
         self._number += 1
         self._W[opened.context] += opened.cost
-        self.hint.played(opened)
+        if self.hint.mixes:
+            self.hint.played(opened)
 
     def _abandoned(self, opened: Round) -> None:
         self.hint.release(opened)
@@ -225,7 +226,8 @@ class KnownDistribution(Learner):
         weight = self._weight(opened)
         residual = weight * (cost - estimate.item(action))
         estimate[alike] += residual
-        self.hint.learn(opened, cost)
+        if self.hint.predictor is not None:
+            self.hint.predictor.learn(opened.context, action, cost)
         # From here on nothing can fail.
         x, totals = opened.context, self._past.totals[opened.context]
         scale = self._tops[x] = max(self._tops.item(x), opened.scale)
@@ -236,7 +238,8 @@ class KnownDistribution(Learner):
             # The action has become less likely, now that its loss and all since are known.
             p, now = opened.law.item(action), self._distribution(totals, 1.0 / scale)
             self._D += residual * (p - now.item(action)) + p * (opened.weight - weight) * cost
-        self.hint.charge(opened, cost, opened.weight)
+        if self.hint.mixes:
+            self.hint.charge(opened, cost, opened.weight)
         if opened.explores:
             self._floor.charge(opened, cost)
         self._loss += cost

@@ -223,20 +223,20 @@ class Restarting(Learner):
     def _watch(self, opened: Round, loss: Any, expected: Any) -> None:
         """Show a round that is complete to the monitor; what fails is tried before the next one."""
         monitor, action, rounds = self._monitor, opened.action, self.rounds + 1
-        lesson = opened.context, action, loss, opened.available if monitor.teaches else None
-        left: list[Any] = [
-            ("_teach", (), lesson),
-            ("_look_for_drift", (rounds,), (action, loss, expected)),
-        ]
+        taught = drifted = False
         try:
             if monitor.teaches:
-                monitor.learn(*lesson)
-            del left[0]
-            if monitor.drift(action, loss, expected):
-                left = [("_restart", (), rounds)]
+                monitor.learn(opened.context, action, loss, opened.available)
+            taught = True
+            drifted = monitor.drift(action, loss, expected)
+            if drifted:
                 self._restart(rounds)
         except Exception:
-            self._retry.keep(*left)
+            left: list[Any] = [("_look_for_drift", (rounds,), (action, loss, expected))]
+            if not taught:
+                lesson = opened.context, action, loss, opened.available
+                left.insert(0, ("_teach", (), lesson))
+            self._retry.keep(*([("_restart", (), rounds)] if drifted else left))
 
     def _abandoned(self, opened: Round) -> None:
         if opened.number is not None and opened.inner is not None:

@@ -37,10 +37,10 @@ class StepSize(Parametrised, ABC):
         """The round has been played at this scale."""
 
     def after(self, leader: PerturbedLeader, instability: float) -> None:
-        """The round has been learned, and instability cost so much in it."""
+        """The round has been learned, and instability cost so much in it.
 
-    def after_late(self, leader: PerturbedLeader, instability: float) -> None:
-        """The same of a round that others have overtaken: it may have cost less than nothing."""
+        In a round that others have overtaken that may be less than nothing.
+        """
 
     def extended(self, leader: PerturbedLeader) -> Self:
         """The rule for a leader with more actions, from where this one is."""
@@ -155,17 +155,13 @@ class SelfTuned(StepSize):
         return twin
 
     def after(self, leader: PerturbedLeader, instability: float) -> None:
-        if instability > 0.0:
-            self.after_late(leader, instability)
-
-    def after_late(self, leader: PerturbedLeader, instability: float) -> None:
         D = self.D + instability
         if D > self.M:
             G = leader.G
             if leader.noise is None:
                 leader.put_noise()
             self.M = D  # first, so that no other thread can see D above it
-            self.scale = D / (self.factor * G) if G > 0.0 else 0.0
+            self.scale = D / ((self.eagerness or 1.0) * G) if G > 0.0 else 0.0
         self.D = D
 
     def prepare(self, leader: PerturbedLeader, instability: float) -> None:
@@ -180,7 +176,7 @@ class SelfTuned(StepSize):
     @property
     def factor(self) -> float:
         """The eagerness at work."""
-        return 1.0 if self.eagerness is None else self.eagerness
+        return self.eagerness or 1.0
 
 
 def step_size(

@@ -279,8 +279,11 @@ class LinearObjective(Objective):
         return twin(self, "_U", "_b")
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
-        x = self._row(context)
-        kernel.add(self._U, self._b, x, losses)
+        if self._features is None or self._features[0] is not context:
+            x = self.oracle.expanded(context)
+            self._check_size(context, len(x))
+            self._features = context, x
+        kernel.add(self._U, self._b, self._features[1], losses)
         self.rounds += 1
         self._cache = None
 
@@ -336,8 +339,10 @@ class LinearObjective(Objective):
     ) -> FloatArray:
         """A one-dimensional integral, by 48-point quadrature."""
         scores, _, h = self._solved(context)
-        if plus is not None or available is not None:
+        if available is not None:
             scores = _moved(scores, h, plus, available)
+        elif plus is not None:
+            scores = scores + h * plus
         sigma = self._factor(draw) * math.sqrt(h) if draw.scale else 0.0
         q = np.zeros(len(scores))
         if sigma == 0.0:
@@ -367,14 +372,6 @@ class LinearObjective(Objective):
     def _factor(self, draw: Draw) -> float:
         assert draw.noise is not None
         return draw.scale * math.sqrt(2.0 * len(draw.noise.contexts) / (self.rounds or 1))
-
-    def _row(self, context: FloatArray) -> FloatArray:
-        if self._features is not None and self._features[0] is context:
-            return self._features[1]
-        x = self.oracle.expanded(context)
-        self._check_size(context, len(x))
-        self._features = context, x
-        return x
 
     def _solved(self, context: FloatArray) -> tuple[FloatArray, FloatArray, float]:
         """Scores, U⁻ᵀx and x'A⁻¹x of a context; cached, as a round needs them several times."""
