@@ -88,6 +88,7 @@ class RiverPolicies(FeatureOracle):
     """
 
     exact = False
+    counts_rounds = True
 
     _unstorable = "it holds models of river, which only pickle can take apart"
 
