@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from joblib import Parallel, delayed
 
 import hannan as hn
 from benchmarks.measure import Line
-from hannan.core.oracle import Draw, Trials
+from hannan.core.oracle import Draw
 from hannan.learners.perturbed_leader import Past
 from hannan.perturbation import seed_key
 
@@ -68,10 +69,11 @@ def deviation(
     noise = oracle.noise([context], KEY, 0, 2**24)
     total.prepare([context])
     total.add(context, np.array([0.0, behind(q)]))
+    keyed: Any = SimpleNamespace(stop_key=KEY)  # all that is asked of a perturbed leader
     weights: list[float] = []
     first = 0
     while first < draws:
-        draw, trials = Draw(noise, first, 1.0), Trials(limit, resampling.enough, KEY)
+        draw, trials = Draw(noise, first, 1.0), resampling.trials(keyed, limit)
         lesson = resampling.lesson(Past(total), context, 1, 0.0, draw, trials)
         if lesson is None:
             weight, used = resampling.weights(Past(total), context, 1, draw, limit, None)

@@ -5,7 +5,7 @@ import pytest
 
 import hannan as hn
 from hannan.core.availability import substitution
-from hannan.core.oracle import WITHOUT_NOISE, Draw
+from hannan.core.oracle import WITHOUT_NOISE, Draw, Timed
 from hannan.core.storage import reread
 from hannan.kernels.noise import uniform
 from hannan.learners.context_set import ContextSet
@@ -274,7 +274,7 @@ def test_a_total_starts_empty_and_may_prefer_policies_where_losses_have_a_spread
     assert not starting_total(oracle, X).minima().any()
     asked = []
 
-    class Preferring(hn.oracles.AllPolicies):
+    class Preferring(hn.oracles.AllPolicies, Timed):
         def start(self, contexts, width):
             asked.append((list(contexts), width))
             return super().start(contexts, width)
