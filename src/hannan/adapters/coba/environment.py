@@ -92,15 +92,10 @@ class FromCoba(Environment):
                 "give coba a list."
             )
         self.labels = translation.labels
-        self._losses: Any
-        self._available: list[list[int] | None]
-        if translation.described:
-            self.n_actions = None  # type: ignore[assignment]  # those that a round offers
-            self._losses = [np.array(losses) for _, losses in offers]
-            self._available = [None] * len(offers)
-        else:
-            self.n_actions = len(self.labels)
-            self._losses, self._available = _tables(offers, self.n_actions)
+        # Described actions are those that a round offers.
+        K = None if translation.described else len(self.labels)
+        self.n_actions = K  # type: ignore[assignment]
+        self._losses, self._available = _tables(offers, K)
         self.oblivious = all(some is None for some in self._available)  # type: ignore[misc]
 
     @property
@@ -136,13 +131,14 @@ def _offer(interaction: Any) -> tuple[list[Any], Any]:
 
 
 def _tables(
-    offers: list[tuple[list[int], list[float]]], n_actions: int
-) -> tuple[FloatArray, list[list[int] | None]]:
-    """Losses [T, K], and for each round the actions offered, None for all."""
-    table = np.ones((len(offers), n_actions))  # what is said of actions not offered does not matter
+    offers: list[tuple[list[int], list[float]]], n_actions: int | None
+) -> tuple[list[FloatArray], list[list[int] | None]]:
+    """Return the losses of each round, and the actions offered, None for all."""
+    table: list[FloatArray] = []
     available: list[list[int] | None] = []
-    for row, (numbers, losses) in zip(table, offers, strict=True):
+    for numbers, losses in offers:
+        row = np.ones(n_actions or len(losses))  # what an action that is not offered costs is moot
         row[numbers] = losses
-        some = sorted(set(numbers))
-        available.append(some if len(some) < n_actions else None)
+        table.append(row)
+        available.append(sorted(numbers) if len(numbers) < len(row) else None)
     return table, available
