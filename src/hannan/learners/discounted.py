@@ -150,10 +150,10 @@ class Discounted(Learner):
         width, weights, certain = loss_spread(self.oracle, *self._range), float(self.rounds), None
         if self._rate:  # the sum of γ^2k over the rounds so far
             weights = math.expm1(-2.0 * self._rate * self.rounds) / math.expm1(-2.0 * self._rate)
-        ledger = self._ledger
-        sure = scaled.measured is not None and math.isfinite(width) and ledger.immediate
-        if sure and confidence < 1.0:
-            certain = scaled.measured + width * math.sqrt(weights * -math.log1p(-confidence) / 2.0)
+        ledger, measured = self._ledger, scaled.measured
+        sure = math.isfinite(width) and ledger.immediate and confidence < 1.0
+        if measured is not None and sure:
+            certain = measured + width * math.sqrt(weights * -math.log1p(-confidence) / 2.0)
         scaled = scaled.changed(high_probability=certain)
         if ledger.unanswered:  # the learner inside does not see rounds without a loss
             scaled = scaled.charged(ledger.unanswered * width)

@@ -125,7 +125,7 @@ class Certificate(Stored):
         """Make a certificate from values by kind; statements without one are void."""
         return cls(rounds, loss, cls.kinds, tuple(notes)).changed(**values)
 
-    def __getattr__(self, kind: str) -> Any:
+    def __getattr__(self, kind: str) -> float | None:
         if kind not in Certificate.__slots__:
             for statement in self.statements:
                 if statement.kind == kind:

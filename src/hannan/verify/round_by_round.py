@@ -222,5 +222,7 @@ def _caps(name: str, mode: Any) -> Iterator[Check]:
             learner.close(opened, 1.0, recorded=False)
             off = max(off, abs(float(totals_of(learner)[1] - before[1]) - cap))
         yield Check(f"{name}, L {what}: weights of what is never seen, off L", off, 1e-6)
-        hidden = abs(learner.certificate().truncation - sum(K / (math.e * cap) for cap in caps))
+        certified = learner.certificate().truncation
+        assert certified is not None
+        hidden = abs(certified - sum(K / (math.e * cap) for cap in caps))
         yield Check(f"{name}, L {what}: truncation certified, off ΣK/(eL)", hidden, 1e-9)
