@@ -276,7 +276,7 @@ class Learner(Parametrised, ABC):
         """
         if late:
             self._ledger.check_room(1, self.late)
-        checked = self.check_context(context, int(late and self._ledger.current is not None))
+        checked = self.check_context(context, late and self._ledger.current is not None)
         some = None if available is None else available_to(self, available)
         opened = self.choose(checked, some, late)
         self.commit(opened)
@@ -284,12 +284,10 @@ class Learner(Parametrised, ABC):
 
     def close(self, opened: Any, loss: Any, *, recorded: bool = True) -> None:
         """Learn from the loss of a round; see `begin` for one that is not `recorded`."""
-        sets, full = self._availability, self.feedback is Feedback.FULL
-        by_score = restricted = opened.plays is not None
-        if restricted:
-            by_score = self._scores_actions
-            if full and recorded:
-                loss = sets.complete(opened, loss, loss_span(self) if by_score else None)
+        sets, restricted = self._availability, opened.plays is not None
+        by_score = restricted and self._scores_actions
+        if restricted and recorded and self.feedback is Feedback.FULL:
+            loss = sets.complete(opened, loss, loss_span(self) if by_score else None)
         learned = False
         try:
             opened.calls = 0
@@ -301,7 +299,7 @@ class Learner(Parametrised, ABC):
                 sets.count(by_score)
             if recorded:
                 if restricted or sets.costs is not None:
-                    sets.note(opened, loss, full)
+                    sets.note(opened, loss, self.feedback is Feedback.FULL)
                 self._ledger.close(opened)
         except BaseException as error:
             # `_update` changes nothing if it raises an Exception; others come at any moment.
@@ -330,9 +328,14 @@ class Learner(Parametrised, ABC):
             self._played(opened)
             self.oracle_calls += opened.calls
             if recorded:
-                dropped = self._ledger.enter(opened)
-                if dropped is not None:
-                    self._abandoned(dropped)
+                ledger = self._ledger
+                if opened.number is not None:
+                    ledger.enter(opened)
+                else:
+                    dropped, ledger.current = ledger.current, opened
+                    if dropped is not None:
+                        ledger.dropped += 1
+                        self._abandoned(dropped)
         except BaseException:
             _break(self)
             raise

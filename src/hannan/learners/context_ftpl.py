@@ -250,7 +250,12 @@ class ContextFTPL(Learner):
                 leader.get_ready()  # for `after`: if the oracle fails, it must be now
             # What M({z} ∪ y_1..t) does on x_t, same {z}, would have cost; never more than π_t did.
             z = z if z.noise is not None else leader.again(z)
-            foreseeing = (leader.settle if keep else leader.foresee)(opened, f, z)
+            if keep:
+                total = leader.total
+                some = opened.plays if total.scored else None
+                foreseeing = total.settle(opened.context, f, z, some)
+            else:
+                foreseeing = leader.foresee(opened, f, z)
             if foreseeing is not chosen:
                 after = self._prediction.surprise(opened, f, foreseeing)
                 instability = max(0.0, surprise - after)

@@ -405,20 +405,21 @@ class ContextSemiBanditFTPL(Learner):
 
         With `add` nothing can fail after this, and ℓ̂_t may be added on the way.
         """
-        weights = opened.weights
-        residual = np.zeros(self._K or len(opened.context))
+        weights, K = opened.weights, self._K or len(opened.context)
         alone = opened.advice is None and not opened.explores  # the leader alone has chosen
         plain = baseline is None and opened.plays is None
         if weights is None and surprised and plain and alone:
             found = weigh_and_measure(self._leader, self._resampling, self._step, opened, surprise)
             if found is not None:
                 weights, instability = found
+                residual = np.zeros(K)
                 residual[alike] = weights * surprise
                 return weights, residual, Measured(instability)
         if weights is None and (surprised or self._hint.mixes):
             weights = weigh(self._leader, self._resampling, opened, surprise)
         if not (surprised or (opened.late and self._offset.varies)):
             return weights, baseline, NOTHING
+        residual = np.zeros(K)
         if surprised:
             residual[alike] = weights * surprise
         measured = self._measure(opened, baseline, residual, add=add)

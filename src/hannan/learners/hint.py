@@ -400,7 +400,7 @@ class Hint(HintRecord):
         else:
             advice, values = self._least(context, available, K)
         opened.advice = advice
-        known = type(values) is np.ndarray and values.dtype == _FLOAT64 and values.shape == (K,)
+        known = type(values) is np.ndarray and values.dtype is _FLOAT64 and values.shape == (K,)
         if not known or not kernel.within(values, self._low, self._low + self.top):
             opened.values = self._checked(values, K)
         else:
@@ -508,15 +508,16 @@ class Hint(HintRecord):
         expected, ratio, value = kernel.price(
             opened.law, values, opened.advice, opened.action, share
         )
-        cost = float(loss) - self._low
+        cost = loss - self._low
         if share > 0.0:
             # Exploration leaves only a part of such rounds, so that each counts for more.
             kept, against = 1.0 - opened.explores, (1.0 - ratio) * cost
             if opened.exact is True and opened.alone:
                 against = share * expected + (1.0 - ratio) * (cost - value)
             self.S += against / kept
-        hit = float(weight) if opened.action == opened.advice else 0.0
-        factor = min(max(hit - ratio, -_LARGEST_RATIO), _LARGEST_RATIO)
+        factor = weight - ratio if opened.action == opened.advice else -ratio
+        if abs(factor) > _LARGEST_RATIO:
+            factor = math.copysign(_LARGEST_RATIO, factor)
         gap = (expected + factor * (cost - value)) / self.top
         self.cost += gap
         self.squares += gap * gap

@@ -381,7 +381,10 @@ def measure(
     if law is not None:
         after = total.law(context, draw, estimate, available)
         assert after is not None
-        instability = float(residual @ (law - after))
+        if type(action) is int and opened.plays is None:  # of all others the residual is 0
+            instability = residual.item(action) * (law.item(action) - after.item(action))
+        else:
+            instability = float(residual @ (law - after))
         if instability <= 0.0:
             return Measured(0.0, 2)
         leader.get_ready()

@@ -140,10 +140,10 @@ class TableObjective(Objective):
     ) -> int:
         noise, number, scale = draw
         key, stream, place = _address(noise, context)
-        if plus is None and available is None:
-            return int(kernel.act(self.totals, context, key, stream, number, place, scale))
-        row = self._row(context, plus, available)
-        return int(kernel.act(row, 0, key, stream, number, place, scale))
+        if plus is not None or available is not None:
+            row = self._row(context, plus, available)
+            return int(kernel.act(row, 0, key, stream, number, place, scale))
+        return int(kernel.act(self.totals, context, key, stream, number, place, scale))
 
     def settle(
         self,
@@ -221,7 +221,8 @@ class TableObjective(Objective):
         noisy = isinstance(noise, TableNoise) and noise.places.item(context) >= 0
         if not (trials.exact and noisy and scale):
             return None
-        return exact_lesson(self._row(context, plus)[0], scale, action, loss, trials.limit)
+        row = self.totals[context] if plus is None else self.totals[context] + plus
+        return exact_lesson(row, scale, action, loss, trials.limit)
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         return [TablePolicy(self.oracle, self._solve(draw.later(i))[0]) for i in range(count)]

@@ -243,15 +243,19 @@ class FiniteObjective(BlockObjective):
             code = int(kernel.act(self.scores, NO_NOISE, 0, 0.0, column))
         else:
             code = self._pass.act(column, draw)
-        return self.oracle.action(code) if available is None else int(available[code])
+        if available is not None:
+            return int(available[code])
+        return code if self.oracle.sets is None else self.oracle.action(code)
 
     def settle(
         self, context: int, losses: FloatArray, draw: Draw, available: IntArray | None = None
     ) -> Action:
         if draw.scale == 0.0 or draw.noise is None or available is not None:
             return super().settle(context, losses, draw, available)
-        by_code = self.oracle.losses_by_code(losses)
-        return self.oracle.action(self._pass.add_and_act(self._views[context], by_code, draw))
+        oracle, column = self.oracle, self._views[context]
+        if oracle.sets is None:
+            return self._pass.add_and_act(column, losses, draw)
+        return oracle.action(self._pass.add_and_act(column, oracle.losses_by_code(losses), draw))
 
     def chosen(
         self,
