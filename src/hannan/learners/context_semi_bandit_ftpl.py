@@ -374,21 +374,15 @@ class ContextSemiBanditFTPL(Learner):
         for other, found in others:
             other.overtaken(found)
             leader.advance_shadow()
-        if hint.mixes:
-            hint.charge(opened, losses, weights)
-        if opened.explores:
-            self._floor.charge(opened, losses)
-        used = opened.draws + measured.draws
-        if used:
-            (later or leader).number += used
+        if hint.mixes or opened.explores:
+            self._charge(opened, losses, weights)
+        (later or leader).number += opened.draws + measured.draws
         if measured is not NOTHING:  # D_t, ε_{t+1} = G / D_t
             opened.calls += measured.calls
             step.after(leader, measured.instability)
         self._note(opened, losses, surprise if surprised else None, weights)
-        if later is not None:
-            self._follow(later)
-        elif seen is not None:
-            seen.offer(opened.context)
+        if seen is not None:
+            self._see(opened.context, later)
         if leader.owed:
             opened.calls += leader.collect()
 
@@ -445,11 +439,21 @@ class ContextSemiBanditFTPL(Learner):
         given = self._step.measures, self._offset.varies
         return overtaken(self._leader, self._resampling, opened, others, *given)
 
-    def _follow(self, later: PerturbedLeader) -> None:
-        """Follow the leader on a renewed X."""
-        self._leader.owed += later.collect()
-        self._leader = later
-        self._step.start(later)
+    def _charge(self, opened: Round, losses: Any, weights: Any) -> None:
+        """Count what hints and exploration cost in this round."""
+        if self._hint.mixes:
+            self._hint.charge(opened, losses, weights)
+        if opened.explores:
+            self._floor.charge(opened, losses)
+
+    def _see(self, context: Any, later: PerturbedLeader | None) -> None:
+        """Note a context of an open world; follow the leader on a renewed X where there is one."""
+        if later is not None:
+            self._leader.owed += later.collect()
+            self._leader = later
+            self._step.start(later)
+        elif self._leader.X.seen is not None:
+            self._leader.X.seen.offer(context)
 
     def _measure(
         self, opened: Round, baseline: FloatArray | None, residual: FloatArray, *, add: bool
@@ -589,10 +593,7 @@ class ContextSemiBanditFTPL(Learner):
             self._hint.predictor.learn(context, action, one)
         leader.total.add(context, estimate)
         # From here on nothing can fail.
-        if later is not None:
-            self._follow(later)
-        else:
-            leader.X.see(context)
+        self._see(context, later)
 
     # Parts ------------------------------------------------------------------------------------
 
