@@ -251,14 +251,12 @@ class ContextFTPL(Learner):
             # What M({z} ∪ y_1..t) does on x_t, same {z}, would have cost; never more than π_t did.
             z = z if z.noise is not None else leader.again(z)
             if keep:
-                total = leader.total
-                some = opened.plays if total.scored else None
-                foreseeing = total.settle(opened.context, f, z, some)
+                some = opened.plays if leader.total.scored else None
+                foreseeing = leader.total.settle(opened.context, f, z, some)
             else:
                 foreseeing = leader.foresee(opened, f, z)
             if foreseeing is not chosen:
-                after = self._prediction.surprise(opened, f, foreseeing)
-                instability = max(0.0, surprise - after)
+                instability = max(0.0, surprise - self._prediction.surprise(opened, f, foreseeing))
             opened.calls += 1
         if self._careful or opened.late:
             step.prepare(later, instability)
