@@ -143,8 +143,8 @@ def test_a_scale_set_once_does_not_matter_to_what_tunes_itself(monkeypatch):
 def test_a_size_of_its_own_makes_the_unit_matter(monkeypatch):
     tune = hn.SelfTuned.after
 
-    def floored(step, leader, cost):
-        tune(step, leader, cost)
+    def floored(step, leader, cost, *late):
+        tune(step, leader, cost, *late)
         if step.scale > 0.0:
             step.scale = max(step.scale, 0.5)
 

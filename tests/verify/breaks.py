@@ -381,15 +381,19 @@ def count_a_success_too_many(patch):
 def measure(patch, share):
     """Count only a share of the instability cost."""
     tune = SelfTuned.after
-    patch.setattr(SelfTuned, "after", lambda step, leader, cost: tune(step, leader, share * cost))
+    patch.setattr(
+        SelfTuned,
+        "after",
+        lambda step, leader, cost, *late: tune(step, leader, share * cost, *late),
+    )
 
 
 def shrink_self_tuned_noise(patch, factor=0.9):
     """Use noise a little smaller than D/G."""
     tune = SelfTuned.after
 
-    def smaller(step, leader, cost):
-        tune(step, leader, cost)
+    def smaller(step, leader, cost, *late):
+        tune(step, leader, cost, *late)
         step.scale *= factor if cost > 0.0 else 1.0
 
     patch.setattr(SelfTuned, "after", smaller)

@@ -256,7 +256,7 @@ class ContextFTPL(Learner):
             else:
                 foreseeing = leader.foresee(opened, f, z)
             if foreseeing is not chosen:
-                instability = max(0.0, surprise - self._prediction.surprise(opened, f, foreseeing))
+                instability = surprise - self._prediction.surprise(opened, f, foreseeing)
             opened.calls += 1
         if self._careful or opened.late:
             step.prepare(later, instability)
@@ -268,7 +268,7 @@ class ContextFTPL(Learner):
         moved = self._stability(opened, width) if opened.late else leader.stability(width, scale)
         self._account.learned(suffered, scale, moved, width)
         if instability != 0.0:  # D_t, ε_{t+1} = G / D_t
-            step.after(leader, instability)
+            step.after(leader, instability, opened.shadow is not None)
         if self._careful:
             self._grow(leader, later, opened.context)
         if leader.owed:

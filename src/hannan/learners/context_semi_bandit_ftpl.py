@@ -379,7 +379,7 @@ class ContextSemiBanditFTPL(Learner):
         (later or leader).number += opened.draws + measured.draws
         if measured is not NOTHING:  # D_t, ε_{t+1} = G / D_t
             opened.calls += measured.calls
-            step.after(leader, measured.instability)
+            step.after(leader, measured.instability, opened.late)
         self._note(opened, losses, surprise if surprised else None, weights)
         if seen is not None:
             self._see(opened.context, later)

@@ -36,10 +36,11 @@ class StepSize(Parametrised, ABC):
     def played(self, leader: PerturbedLeader, scale: float, variance: float) -> None:
         """The round has been played at this scale."""
 
-    def after(self, leader: PerturbedLeader, instability: float) -> None:
+    def after(self, leader: PerturbedLeader, instability: float, late: bool = False) -> None:
         """The round has been learned, and instability cost so much in it.
 
-        In a round that others have overtaken that may be less than nothing.
+        In a round that others have overtaken, a `late` one, that may be less than nothing; in
+        others only inexact oracles and rounding make it so, and then it counts as nothing.
         """
 
     def extended(self, leader: PerturbedLeader) -> Self:
@@ -154,7 +155,9 @@ class SelfTuned(StepSize):
             twin.scale = self.M / (self.factor * leader.G)
         return twin
 
-    def after(self, leader: PerturbedLeader, instability: float) -> None:
+    def after(self, leader: PerturbedLeader, instability: float, late: bool = False) -> None:
+        if instability < 0.0 and not late:
+            return
         D = self.D + instability
         if D > self.M:
             G = leader.G

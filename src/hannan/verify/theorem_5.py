@@ -172,10 +172,10 @@ class Recorded(SelfTuned):
         super().__init__(eagerness)
         self.costs: list[float] = []
 
-    def after(self, leader: PerturbedLeader, instability: float) -> None:
+    def after(self, leader: PerturbedLeader, instability: float, late: bool = False) -> None:
         """Note the cost of a round, and tune."""
         self.costs.append(instability)
-        super().after(leader, instability)
+        super().after(leader, instability, late)
 
 
 @claim(
