@@ -250,11 +250,7 @@ class ContextFTPL(Learner):
                 leader.get_ready()  # for `after`: if the oracle fails, it must be now
             # What M({z} ∪ y_1..t) does on x_t, same {z}, would have cost; never more than π_t did.
             z = z if z.noise is not None else leader.again(z)
-            if keep:
-                some = opened.plays if leader.total.scored else None
-                foreseeing = leader.total.settle(opened.context, f, z, some)
-            else:
-                foreseeing = leader.foresee(opened, f, z)
+            foreseeing = (leader.settle if keep else leader.foresee)(opened, f, z)
             if foreseeing is not chosen:
                 instability = surprise - self._prediction.surprise(opened, f, foreseeing)
             opened.calls += 1

@@ -21,7 +21,7 @@ from hannan.core.rounds import Choice, IntArray, OpenRound, n_actions_of
 from hannan.core.state import Array, Count, Flag, Number, Part, State, require
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, LossRange, check_positive, refuse
-from hannan.kernels import hints as kernel
+from hannan.kernels import losses as kernel
 
 _FLOAT64 = np.dtype(np.float64)
 _LARGEST_RATIO = 100.0  # of one measurement of the hint's advantage, which only steers its share

@@ -89,6 +89,8 @@ class Resampling(Parametrised):
             raise refuse(self, "successes", f"at most {_MOST_IN_PAIRS} with pairs", successes)
         self.exact = exact
         self.pairs = pairs
+        # What the probabilities of draws in pairs must add up to; 0 where none are drawn.
+        self._enough = 0.0 if pairs is False or exact else self.successes - _HALF
         # Whether all weights so far were exact; None before the first.
         self.known: bool | None = exact or None
 
@@ -108,8 +110,7 @@ class Resampling(Parametrised):
 
     def trials(self, leader: PerturbedLeader, limit: int, share: float = 0.0) -> Trials:
         """Return how a weight may be found: from the law if that is used, or by draws in pairs."""
-        enough = 0.0 if self.pairs is False or self.exact else self.successes - _HALF
-        return Trials(limit, enough, leader.stop_key, share, self.exact is not False)
+        return Trials(limit, self._enough, leader.stop_key, share, self.exact is not False)
 
     def lesson(
         self, past: Past, context: Any, action: int, loss: float, draw: Draw, trials: Trials
@@ -381,10 +382,7 @@ def measure(
     if law is not None:
         after = total.law(context, draw, estimate, available)
         assert after is not None
-        if type(action) is int and opened.plays is None:  # of all others the residual is 0
-            instability = residual.item(action) * (law.item(action) - after.item(action))
-        else:
-            instability = float(residual @ (law - after))
+        instability = float(residual @ (law - after))
         if instability <= 0.0:
             return Measured(0.0, 2)
         leader.get_ready()
@@ -440,7 +438,7 @@ def weigh_and_measure(
     else:
         opened.draws += found.used + 1
         opened.calls += 2 * found.used + 4
-    if found.instability > 0.0:
+    if found.instability > 0.0 and (leader.noise is None or leader.found is None):
         leader.get_ready()
     return found.weight, found.instability
 

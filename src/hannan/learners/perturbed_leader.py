@@ -240,24 +240,22 @@ class PerturbedLeader(Stored):
 
     # The past -------------------------------------------------------------------------------
 
-    def available(self, opened: NoisyRound) -> IntArray | None:
-        """Return what is available in a round, where scores decide among it.
+    def past(self, opened: NoisyRound, plus: FloatArray | None = None) -> Past:
+        """Return the total as a round sees it, with one more round for the question.
 
         Where a substitute stands in, leaders are asked for what they choose.
         """
-        return opened.plays if self.total.scored else None
-
-    def past(self, opened: NoisyRound, plus: FloatArray | None = None) -> Past:
-        """Return the total as a round sees it, with one more round for the question."""
         return Past(self.total, plus, opened.plays if self.total.scored else None)
 
     def settle(self, opened: NoisyRound, losses: Any, draw: Draw) -> Action:
         """Add a round; return the new leader's action on its context under a draw."""
-        return self.total.settle(opened.context, losses, draw, self.available(opened))
+        total = self.total
+        return total.settle(opened.context, losses, draw, opened.plays if total.scored else None)
 
     def foresee(self, opened: NoisyRound, losses: Any, draw: Draw) -> Action:
         """Return what `settle` would return; nothing is added."""
-        return foresee(self.total, opened.context, losses, draw, self.available(opened))
+        some = opened.plays if self.total.scored else None
+        return foresee(self.total, opened.context, losses, draw, some)
 
     def stability(self, width: float, scale: float) -> float:
         r"""At most what instability can cost in a round whose losses differ by so much.
