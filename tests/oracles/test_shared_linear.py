@@ -118,3 +118,12 @@ def test_features_may_be_any_number_until_something_is_learned():
 def test_contexts_are_menus(context, said):
     with pytest.raises(hn.ContextError, match=said):
         hn.oracles.SharedLinear().check_context(context)
+
+
+def test_menus_of_different_widths_are_refused_where_their_complexity_is_asked():
+    narrow = hn.Menu(np.zeros(2), np.ones((3, 1)))
+    wide = hn.Menu(np.zeros(2), np.ones((3, 2)))
+    oracle = hn.oracles.SharedLinear()
+    assert oracle.complexity([narrow, narrow]) > 0.0
+    with pytest.raises(hn.ContextError, match="equal numbers of features"):
+        oracle.complexity([narrow, wide])

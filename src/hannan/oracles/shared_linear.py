@@ -132,6 +132,11 @@ class SharedLinear(Oracle):
                 break
             some.append(menu)
             rows += len(menu)
+        if len(widths := sorted(set(map(_sizes_of, some)))) > 1:
+            raise ContextError(
+                "SharedLinear needs menus with equal numbers of features, of contexts and of "
+                f"actions; got {widths[:4]}. Give every menu the same features."
+            )
         X = np.concatenate([self.crossing.rows(menu) for menu in some])
         most = max(map(len, some))
         fakes = np.random.default_rng(0).laplace(size=(len(X), _COMPLEXITY_PAIRS * most))
