@@ -105,7 +105,7 @@ def test_weights_have_the_mean_of_the_definition(share, resampling):
     total.add(0, np.array([0.0, 1.0, 3.0]))
     q0 = total.law(0, Draw(leader.noise, 0, 2.0))
     opened = learner.Round(0)
-    opened.advice, opened.share, opened.explores = 1, share, 0.3
+    opened.advice, opened.share, opened.explores, opened.each = 1, share, 0.3, 0.1
     way = hn.Resampling(2, False, True) if isinstance(resampling, str) else None
     way, first = way or hn.Resampling(resampling, exact=False), 0
     for action in (0, 1, 2):

@@ -38,10 +38,11 @@ def opened_round(available=None):
 
 
 def measured(leader, opened, draw, residual, *, exact=False, signed=False, add=False):
-    resampling = hn.Resampling(2, exact)
-    return measure(
-        leader, resampling, opened, draw, opened.baseline, residual, signed=signed, add=add
-    )
+    resampling, baseline = hn.Resampling(2, exact), opened.baseline
+    if opened.action == -1:
+        opened.action = int(np.abs(residual).argmax())
+    changes = baseline, residual, residual if baseline is None else baseline + residual
+    return measure(leader, resampling, opened, draw, changes, signed=signed, add=add)
 
 
 def with_round(total, losses):

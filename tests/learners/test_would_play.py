@@ -81,7 +81,7 @@ def reseed(learner, rng):
     """Slowly and by hand: all randomness that `act` could use is replaced."""
     if isinstance(learner, hn.ContextFTPL | hn.ContextSemiBanditFTPL):
         leader = learner.leader
-        leader._key, leader._tossed = seed_key(int(rng.integers(2**60))), -1
+        leader.key, leader._tossed = seed_key(int(rng.integers(2**60))), -1
         if leader.noise is not None:
             leader.noise = None
             leader.put_noise()

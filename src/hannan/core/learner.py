@@ -90,6 +90,8 @@ class Learner(Parametrised, ABC):
     feedback: ClassVar[Feedback] = Feedback.FULL
     Round: ClassVar[type[OpenRound]] = OpenRound
     oracle: Oracle | None = None
+    late: str | None = None
+    """Why this learner cannot be given losses late, so that it refuses `decide`; or None."""
 
     stored = State(
         rounds=Count(),
@@ -261,11 +263,6 @@ class Learner(Parametrised, ABC):
         """Return the open round of a decision, by its id, or of `act`; None where there is none."""
         ledger = self._ledger
         return ledger.current if decision is None else ledger.waiting.get(decision)
-
-    @property
-    def late(self) -> str | None:
-        """Why this learner cannot be given losses late, so that it refuses `decide`; or None."""
-        return None
 
     # Rounds, for `act`, `decide`, `update` and learners that play through this one ------------
 

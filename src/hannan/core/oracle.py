@@ -67,6 +67,8 @@ class Trials(NamedTuple):
     """Share of the trials in which success is certain."""
     exact: bool = False
     """Whether the weight may be computed from the law of the choice."""
+    kept: float = 1.0
+    """What a weight from the law is divided by: the probability that a trial counts."""
 
 
 class Objective(Stored, ABC):

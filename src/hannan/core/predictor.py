@@ -27,8 +27,9 @@ class Predictor(Parametrised, ABC):
     described: ClassVar[bool] = False
     """Whether contexts are menus of described actions; K is then that of the round."""
 
-    gives_away: ClassVar[bool] = False
-    """Whether `advise` returns a new array every time, which nobody has to copy."""
+    sound: ClassVar[bool] = False
+    """Whether `advise` always returns a new float64 array of K numbers from 0 to 1, which nobody
+    has to check or copy."""
 
     def prepare(self, n_actions: int) -> None:
         """Told once, before the first round, how many elements there are."""

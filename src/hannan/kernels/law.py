@@ -74,19 +74,31 @@ def _of_two(values, scale, out):
 
 
 @njit
-def lesson(values, scale, action, loss, limit, law):
+def lesson(values, scale, action, loss, trials, law):
     """What a loss teaches where the choice has this law, which is written to `law`.
 
-    Returns the mean weight of the action, (1 - (1-q)^L)/q, and what instability cost: by how much
-    less likely the action becomes once its weighted loss is added, times that loss.
+    Returns the mean weight of the action, see `trial_weight`, and what instability cost: by how
+    much less likely the action becomes once its weighted loss is added, times that loss.
     """
     argmin_law(values, scale, law)
-    weight = mean_weight(law[action], limit)
+    weight = trial_weight(law[action], trials)
     amount = weight * loss
+    if amount == 0.0:
+        return weight, 0.0
     later, after = values.copy(), np.empty(values.size)
     later[action] += amount
     argmin_law(later, scale, after)
     return weight, max(0.0, amount * (law[action] - after[action]))
+
+
+@njit
+def trial_weight(q, trials):
+    """(1 - (1-p)^L)/(p s), where a trial counts with probability s and then succeeds with p.
+
+    Of p = c + (1 - c) q the part c is certain; `trials` are (L, c, s).
+    """
+    limit, certain, kept = trials
+    return mean_weight(certain + (1.0 - certain) * q, limit) / kept
 
 
 @njit

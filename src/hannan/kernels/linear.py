@@ -12,6 +12,7 @@ from numba import int64, uint64
 from hannan.kernels import lanes
 from hannan.kernels.compiling import njit
 from hannan.kernels.lanes import WIDTH
+from hannan.kernels.law import trial_weight
 from hannan.kernels.noise import philox
 
 _LOW = np.uint64(0xFFFFFFFF)
@@ -275,6 +276,19 @@ def _normalise(weights):
         total += weights[k]
     for k in range(weights.size):
         weights[k] /= total
+
+
+@fast
+def normal_lesson(scores, sigma, action, loss, leverage, trials, law):
+    """What `law.lesson` says for normal noise; a loss moves its score by the leverage."""
+    normal_law(scores, sigma, -1, 0.0, law)
+    weight = trial_weight(law[action], trials)
+    amount = weight * loss
+    if amount == 0.0:
+        return weight, 0.0
+    after = np.empty(scores.size)
+    normal_law(scores, sigma, action, leverage * amount, after)
+    return weight, max(0.0, amount * (law[action] - after[action]))
 
 
 @fast

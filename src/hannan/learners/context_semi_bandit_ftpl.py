@@ -343,9 +343,7 @@ class ContextSemiBanditFTPL(Learner):
     def _update(self, opened: Round, loss: Any) -> None:
         """ℓ̂_t(a_t) = J_t ℓ_t, 0 for all others; then ε_{t+1}."""
         leader, hint, step = self._leader, self._hint, self._step
-        losses, (low, high) = loss, self._range
-        if type(loss) is not float or type(opened.action) is not int or not low <= loss <= high:
-            losses = check_seen(opened.action, loss, self._range)
+        losses = check_seen(opened.action, loss, self._range)
         opened.draws = 0
         if opened.weights is None:
             opened.exact = None  # an earlier call may have failed after it was set
@@ -354,14 +352,13 @@ class ContextSemiBanditFTPL(Learner):
         if baseline is not None or opened.plays is not None:  # ℓ_t - Q_t, Q_t
             surprise, baseline, alike = self._beyond_the_baseline(opened, losses)
         seen = leader.X.seen  # of the contexts in an open world
-        later = leader.seeing(opened.context) if seen is not None and seen.due else None
+        later = leader.seeing(opened.context) if seen is not None and seen.left == 1 else None
         estimate, measured, weights = baseline, NOTHING, opened.weights
         surprised = surprise != 0.0 if type(surprise) is float else bool(np.count_nonzero(surprise))
         # Hints need weights in every round, and a guess may have moved a leader.
         if surprised or hint.mixes or (opened.late and self._offset.varies):
-            add = later is None and hint.predictor is None
-            given = surprise, surprised, baseline, alike, add
-            weights, estimate, measured = self._estimate(opened, *given)
+            added = later is None and hint.predictor is None, surprised
+            weights, estimate, measured = self._estimate(opened, surprise, baseline, alike, *added)
         if later is not None:
             step.prepare(later, measured.instability)
         if hint.predictor is not None:
@@ -374,15 +371,19 @@ class ContextSemiBanditFTPL(Learner):
         for other, found in others:
             other.overtaken(found)
             leader.advance_shadow()
-        if hint.mixes or opened.explores:
-            self._charge(opened, losses, weights)
+        if hint.mixes:
+            hint.charge(opened, losses, weights)
+        if opened.explores:
+            self._floor.charge(opened, losses)
         (later or leader).number += opened.draws + measured.draws
         if measured is not NOTHING:  # D_t, ε_{t+1} = G / D_t
             opened.calls += measured.calls
             step.after(leader, measured.instability, opened.late)
         self._note(opened, losses, surprise if surprised else None, weights)
-        if seen is not None:
-            self._see(opened.context, later)
+        if later is not None:
+            self._renew(later)
+        elif seen is not None:
+            seen.offer(opened.context)
         if leader.owed:
             opened.calls += leader.collect()
 
@@ -390,19 +391,18 @@ class ContextSemiBanditFTPL(Learner):
         self,
         opened: Round,
         surprise: Any,
-        surprised: bool,
         baseline: FloatArray | None,
         alike: Any,
         add: bool,
+        surprised: bool,
     ) -> tuple[Any, FloatArray | None, Measured]:
         """Weights J_t; ℓ̂_t = Q_t + J_t (ℓ_t - Q_t), None for zeros; and what instability cost.
 
         With `add` nothing can fail after this, and ℓ̂_t may be added on the way.
         """
         weights, K = opened.weights, self._K or len(opened.context)
-        alone = opened.advice is None and not opened.explores  # the leader alone has chosen
         plain = baseline is None and opened.plays is None
-        if weights is None and surprised and plain and alone:
+        if weights is None and surprised and plain:
             found = weigh_and_measure(self._leader, self._resampling, self._step, opened, surprise)
             if found is not None:
                 weights, instability = found
@@ -416,10 +416,20 @@ class ContextSemiBanditFTPL(Learner):
         residual = np.zeros(K)
         if surprised:
             residual[alike] = weights * surprise
-        measured = self._measure(opened, baseline, residual, add=add)
-        if baseline is None or measured.added:  # then nobody needs their sum
-            return weights, residual, measured
-        return weights, baseline + residual, measured
+        estimate = residual if baseline is None else baseline + residual
+        measured = NOTHING
+        if self._step.measures and opened.late and opened.arrived_before < self._ledger.closed:
+            top = max(self._account.top, opened.draw.scale)
+            varies = self._offset.varies
+            measured = measure_late(self._leader, opened, top, baseline, residual, varies)
+        elif self._step.measures:
+            draw = self._leader.draw(self._step.scale, opened.draws)
+            changes = baseline, residual, estimate
+            signed = self._hint.signed
+            measured = measure(
+                self._leader, self._resampling, opened, draw, changes, signed=signed, add=add
+            )
+        return weights, estimate, measured
 
     def _beyond_the_baseline(self, opened: Round, losses: Any) -> tuple[Any, Any, Any]:
         """What the chosen elements cost beyond it; the baseline; and the actions played alike."""
@@ -439,38 +449,11 @@ class ContextSemiBanditFTPL(Learner):
         given = self._step.measures, self._offset.varies
         return overtaken(self._leader, self._resampling, opened, others, *given)
 
-    def _charge(self, opened: Round, losses: Any, weights: Any) -> None:
-        """Count what hints and exploration cost in this round."""
-        if self._hint.mixes:
-            self._hint.charge(opened, losses, weights)
-        if opened.explores:
-            self._floor.charge(opened, losses)
-
-    def _see(self, context: Any, later: PerturbedLeader | None) -> None:
-        """Note a context of an open world; follow the leader on a renewed X where there is one."""
-        if later is not None:
-            self._leader.owed += later.collect()
-            self._leader = later
-            self._step.start(later)
-        elif self._leader.X.seen is not None:
-            self._leader.X.seen.offer(context)
-
-    def _measure(
-        self, opened: Round, baseline: FloatArray | None, residual: FloatArray, *, add: bool
-    ) -> Measured:
-        """What instability cost in this round, where somebody asks."""
-        if not self._step.measures:
-            return NOTHING
-        leader, scale = self._leader, opened.draw.scale
-        if opened.late and opened.arrived_before < self._ledger.closed:
-            top = max(self._account.top, scale)
-            return measure_late(leader, opened, top, baseline, residual, self._offset.varies)
-        draw = leader.draw(self._step.scale, opened.draws)
-        law = opened.law if opened.exact and opened.plays is None and scale > 0.0 else None
-        return measure(
-            leader, self._resampling, opened, draw, baseline, residual, law,
-            signed=self._hint.signed, add=add,
-        )  # fmt: skip
+    def _renew(self, later: PerturbedLeader) -> None:
+        """Follow the leader on a renewed X, in an open world."""
+        self._leader.owed += later.collect()
+        self._leader = later
+        self._step.start(later)
 
     def _note(self, opened: Round, losses: Any, surprise: Any, weights: Any) -> None:
         """Add the round to the account."""
@@ -593,7 +576,10 @@ class ContextSemiBanditFTPL(Learner):
             self._hint.predictor.learn(context, action, one)
         leader.total.add(context, estimate)
         # From here on nothing can fail.
-        self._see(context, later)
+        if later is not None:
+            self._renew(later)
+        elif leader.X.seen is not None:
+            leader.X.seen.offer(context)
 
     # Parts ------------------------------------------------------------------------------------
 

@@ -143,7 +143,7 @@ class ContextSet(Stored):
     @property
     def due(self) -> bool:
         """Whether the next context renews X."""
-        return self.seen is not None and self.seen.due
+        return self.seen is not None and self.seen.left == 1
 
     def see(self, context: Any) -> None:
         """Take notice of a context, where X follows those that arrive and need not be renewed."""
@@ -159,7 +159,7 @@ class ContextSet(Stored):
 
     def renewed(self, context: Any) -> Self | None:
         """X once this context was seen too, if it is time to renew X; nothing changes here."""
-        if self.seen is None or not self.seen.due:
+        if self.seen is None or self.seen.left > 1:
             return None
         twin = copy.copy(self)
         twin.seen = copy.copy(self.seen)

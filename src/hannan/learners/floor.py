@@ -48,16 +48,18 @@ class Floor(Stored):
 
     def raise_to(self, opened: AdvisedRound) -> None:
         """Give a round its share of exploration."""
-        if self._least and self._n_actions:
-            opened.explores = opened.count(self._n_actions) * self._least
-        elif self._least:
-            n = len(opened.context)
-            if n * self._least >= 1.0:
-                raise ParameterError(
-                    f"exploration={self._least:g} cannot be the probability of each of {n} "
-                    f"actions: offer fewer than {1.0 / self._least:g}, or choose less of it."
-                )
-            opened.explores = n * self._least
+        if not self._least:
+            return
+        offered = self._n_actions or len(opened.context)
+        available = offered if opened.plays is None else len(opened.there)
+        n = available if self._n_actions else offered
+        if n * self._least >= 1.0:
+            raise ParameterError(
+                f"exploration={self._least:g} cannot be the probability of each of {n} "
+                f"actions: offer fewer than {1.0 / self._least:g}, or choose less of it."
+            )
+        opened.explores = n * self._least
+        opened.each = opened.explores / available
 
     def see(self, n_actions: int) -> None:
         """Take notice of how many described actions a round had."""

@@ -243,6 +243,7 @@ class AdvisedRound(OpenRound):
     advice: int | None = None  # what it recommends
     share: float = 0.0  # p, with which that is played, or else what the base chooses
     explores: float = 0.0  # with which any available action is played instead, all alike
+    each: float = 0.0  # the part of that for one of these actions
     explored: bool = False  # whether it was
     refused: bool = False  # whether the budget of hints is spent
     alone: bool = True  # whether its loss comes before the next decision, so that S may use V
@@ -256,6 +257,7 @@ class AdvisedRound(OpenRound):
         advice=Choice(single=True) | None,
         share=Number(0.0, lambda self: 0.0 if self.advice is None else 1.0 - 1e-16),
         explores=Number(0.0, 1.0 - 1e-16),
+        each=Number(0.0, lambda self: self.explores),
         explored=Flag(),
         refused=Flag(),
         alone=Flag(),
@@ -272,18 +274,17 @@ class AdvisedRound(OpenRound):
             law[self.advice] += self.share
         if self.explores > 0.0:
             law = (1.0 - self.explores) * law
-            some = self.choices(len(law))
-            law[some] += self.explores / len(some)
+            law[self.choices(len(law))] += self.each
         return law
 
-    def likely(self, action: int, q: float, n_actions: int) -> float:
+    def likely(self, action: int, q: float) -> float:
         """The same for one action that can be played, of which the base's choice has law q."""
         if self.share > 0.0:
             q = (1.0 - self.share) * q
             if action == self.advice:
                 q += self.share
         if self.explores > 0.0:
-            q = (1.0 - self.explores) * q + self.explores / self.count(n_actions)
+            q = (1.0 - self.explores) * q + self.each
         return q
 
     def odds_of_all(self) -> FloatArray | None:
@@ -302,24 +303,20 @@ class AdvisedRound(OpenRound):
             return int(some[min(int(u / self.explores * len(some)), len(some) - 1)])
         return self.advice if u < self.explores + (1.0 - self.explores) * self.share else None
 
-    def weighing(self, action: int, n_actions: int) -> tuple[float, float]:
+    def weighing(self, action: int) -> tuple[float, float]:
         """(c, s) such that an action that the base chooses with probability x is played with
         probability s (c + (1 - c) x)."""
         own, base = self.share if action == self.advice else 0.0, 1.0 - self.share
         if self.explores == 0.0:
             return own, 1.0 if own else base
         kept = 1.0 - self.explores
-        certain = self.explores / self.count(n_actions) + kept * own
+        certain = self.each + kept * own
         s = certain + kept * base
         return certain / s, s
 
     def choices(self, n_actions: int) -> IntArray:
         """The actions that are available."""
         return np.arange(n_actions) if self.plays is None else self.there
-
-    def count(self, n_actions: int) -> int:
-        """How many they are."""
-        return n_actions if self.plays is None else len(self.there)
 
 
 class Hint(HintRecord):
@@ -363,8 +360,11 @@ class Hint(HintRecord):
         self.signed = there and trust.baseline == "covered"
         self.mixes = there and trust.budget is not None
         self._guesses = there and trust.baseline == "guess"
-        self._lent = not getattr(predictor, "gives_away", False)
         self._advises = hasattr(predictor, "advise")
+        # Estimates are as sound as the class promises that wrote `advise`.
+        authors = [kind for kind in type(predictor).__mro__ if "advise" in vars(kind)]
+        sound = bool(authors) and getattr(authors[0], "sound", False)
+        self._sound = sound and self._low == 0.0 and self.top >= 1.0
         self.hinted = 0
         self.refused = 0
         self._n_actions = n_actions
@@ -400,11 +400,7 @@ class Hint(HintRecord):
         else:
             advice, values = self._least(context, available, K)
         opened.advice = advice
-        known = type(values) is np.ndarray and values.dtype is _FLOAT64 and values.shape == (K,)
-        if not known or not kernel.within(values, self._low, self._low + self.top):
-            opened.values = self._checked(values, K)
-        else:
-            opened.values = values.copy() if self._lent else values  # it may use its own again
+        opened.values = values if self._sound else self._checked(values, K)
         # Where no theorem limits what a hint may do, all count as if they were alone.
         alone = opened.alone = trust.share == 1.0 or not opened.late
         kept = self._kept if self._n_actions else 1.0 - opened.explores

@@ -110,7 +110,7 @@ class Resampling(Parametrised):
 
     def trials(self, leader: PerturbedLeader, limit: int, share: float = 0.0) -> Trials:
         """Return how a weight may be found: from the law if that is used, or by draws in pairs."""
-        return Trials(limit, self._enough, leader.stop_key, share, self.exact is not False)
+        return Trials(limit, self._enough, leader.key, share, self.exact is not False)
 
     def lesson(
         self, past: Past, context: Any, action: int, loss: float, draw: Draw, trials: Trials
@@ -156,7 +156,7 @@ class Resampling(Parametrised):
         """
         context, action, r = opened.context, opened.action, self.successes
         assert isinstance(action, int)
-        certain, s = opened.weighing(action, past.total.n_actions)
+        certain, s = opened.weighing(action)
         found = self.lesson(past, context, action, 0.0, draw, self.trials(leader, limit, certain))
         if found is not None:
             return found.weight / s, found.used, True
@@ -209,7 +209,7 @@ def mean_weights(law: FloatArray, opened: NoisyRound, limit: int) -> Any:
     action = opened.action
     if not isinstance(action, int):
         return np.array([mean_weight(float(q), limit) for q in law[action]])
-    certain, s = opened.weighing(action, len(law))
+    certain, s = opened.weighing(action)
     return mean_weight(certain + (1.0 - certain) * law.item(action), limit) / s
 
 
@@ -248,11 +248,12 @@ def weigh(leader: PerturbedLeader, J: Resampling, opened: Any, needed: Any = Non
     mixes = opened.advice is not None or opened.explores > 0.0
     if draw.scale == 0.0 and not mixes:
         return 1.0 if isinstance(action, int) else np.ones(len(action))
-    past, law = Past(leader.total, opened.baseline, opened.plays), None
+    law = None
     if draw.noise is None:
         draw = leader.again(draw)
     if not draw.scale:
-        law = np.asarray(past.chosen(context, WITHOUT_NOISE, 1)[0], dtype=np.float64)
+        sure = past_of(leader, opened).chosen(context, WITHOUT_NOISE, 1)[0]
+        law = np.asarray(sure, dtype=np.float64)
     elif J.exact is not False:
         law = leader.total.law(context, draw, opened.baseline, opened.plays)
     opened.law, opened.exact = law, law is not None
@@ -260,6 +261,7 @@ def weigh(leader: PerturbedLeader, J: Resampling, opened: Any, needed: Any = Non
         return mean_weights(law, opened, opened.limit)
     if J.exact:
         raise no_law(leader.oracle)
+    past = past_of(leader, opened)
     fresh, paired = leader.draw(draw.scale, opened.draws), False
     if mixes:
         weights, used, paired = J.mixed_weight(leader, past, opened, fresh, opened.limit)
@@ -322,8 +324,7 @@ def odds_of(leader: PerturbedLeader, J: Resampling, opened: Any) -> Odds:
     """Weights and propensity of a decision."""
     action, law, exact = opened.action, opened.law, None
     if opened.exact and type(action) is int:
-        q = opened.likely(action, law.item(action), len(law))
-        return Odds(opened.weights, q, 0.0)
+        return Odds(opened.weights, opened.likely(action, law.item(action)), 0.0)
     if opened.exact:
         exact = law[action]  # nobody else chooses sets
     elif opened.exact is False and J.exact is False:
@@ -358,26 +359,26 @@ def measure(
     resampling: Resampling,
     opened: NoisyRound,
     draw: Draw,
-    baseline: FloatArray | None,
-    residual: FloatArray,
-    law: FloatArray | None = None,
+    changes: tuple[FloatArray | None, FloatArray, FloatArray],
     *,
     signed: bool,
     add: bool,
 ) -> Measured:
-    """Compare leaders before and after baseline + residual, as the table of this module says.
+    """Compare leaders before and after a round, as the table of this module says.
 
-    The draw must be independent of the round's own: the estimate is large just where the round's
-    draw chose, so under that draw instability would be overstated. `law` is that of the leader's
-    choice with the baseline, where it is known already. With `add` the estimate may be added on
-    the way, where that spares a pass.
+    `changes` are the baseline, what was seen beyond it, and the sum of both: the estimate. The draw
+    must be independent of the round's own: the estimate is large just where the round's
+    draw chose, so under that draw instability would be overstated. With `add` the estimate may be
+    added on the way, where that spares a pass.
     """
     context, action = opened.context, opened.action
-    estimate = residual if baseline is None else baseline + residual
-    total = leader.total
+    baseline, residual, estimate = changes
+    total, law = leader.total, None
     available = opened.plays if total.scored else None
     drawn = opened.plays is not None and opened.exact is False and total.scored
-    if law is None and not drawn and resampling.exact is not False:
+    if opened.exact and opened.plays is None and opened.draw.scale > 0.0:
+        law = opened.law  # the one behind the weights
+    elif not drawn and resampling.exact is not False:
         law = total.law(context, draw, baseline, available)  # else not known for weights either
     if law is not None:
         after = total.law(context, draw, estimate, available)
@@ -413,20 +414,22 @@ def weigh_and_measure(
 ) -> tuple[float, float] | None:
     """Find the weight of a loss and what `measure` finds in one compiled call, where there is one.
 
-    For single actions that the leader alone has chosen, without a baseline. None elsewhere. What it
-    takes is counted in the round; no loss takes nothing.
+    For single actions without a baseline; where others than the leader may have chosen them, if
+    the law is known. None elsewhere. What it takes is counted in the round.
     """
     (_, _, scale), action, context = opened.draw, opened.action, opened.context
     if not scale or scale != step.scale or not step.measures or type(action) is not int:
         return None
-    if opened.advice is not None or opened.explores:
-        return None
-    if not loss:
-        return 0.0, 0.0
     draw = leader.draw(scale, opened.draws)
-    trials = resampling.trials(leader, opened.limit)
+    mixes = opened.advice is not None or opened.explores > 0.0
+    if mixes:
+        certain, kept = opened.weighing(action)
+        exact = resampling.exact is not False
+        trials = Trials(opened.limit, 0.0, leader.key, certain, exact, kept)
+    else:
+        trials = resampling.trials(leader, opened.limit)
     found = leader.total.lesson(context, action, loss, draw, trials)
-    paired = found is None and resampling.pairs and not resampling.exact
+    paired = found is None and not mixes and resampling.pairs and not resampling.exact
     if paired and (resampling.exact is False or leader.total.law(context, draw) is None):
         found = resampling.lesson(Past(leader.total), context, action, loss, draw, trials)
     if found is None:

@@ -106,6 +106,8 @@ class PerturbedLeader(Stored):
     number
         Of the next draw. The n-th draw is a function of the key and n, so plays do not depend on
         how noise is made ready.
+    key
+        Of all its random numbers.
     kappa
         κ of the shift lemma on X.
     """
@@ -117,7 +119,7 @@ class PerturbedLeader(Stored):
         shadows=Count(),
         found=Object(Complexity) | None,
         owed=Count(),
-        _key=NoiseKey(),
+        key=NoiseKey(),
         nonnegative=Flag(),
         n_actions=(Count() | None).where(lambda self, n_actions: self._could_have(n_actions)),
     )
@@ -144,7 +146,7 @@ class PerturbedLeader(Stored):
         self.found: Complexity | None = None  # G, once play has asked for it
         self.owed = 0  # oracle calls that finding G took and that no round has counted yet
         self._estimate: Complexity | None = None
-        self._key = key
+        self.key = key
         self._coins: list[float] = []
         self._tossed = -1  # the block of draws that they go with
         self._seed = seed
@@ -166,25 +168,19 @@ class PerturbedLeader(Stored):
     def draw(self, scale: float, ahead: int = 0) -> Draw:
         """The next fake outcomes, or those that come so many draws later; see `advance`."""
         # Whether noise is ready before it has a scale must not matter, also to totals that take
-        # notice of where it will be. `tuple.__new__` spares half the time of `Draw(…)`.
-        noise = self.noise if scale else None
-        return tuple.__new__(Draw, (noise, self.number + ahead, scale))
+        # notice of where it will be.
+        return Draw(self.noise if scale else None, self.number + ahead, scale)
 
     def again(self, draw: Draw) -> Draw:
         """The draw that a round was decided under; files do not hold noise."""
         return draw if draw.noise is not None else Draw(self.noise, draw.number, draw.scale)
-
-    @property
-    def stop_key(self) -> np.uint64:
-        """The key of random numbers that are independent of all noise."""
-        return self._key
 
     def uniform(self, number: int) -> float:
         """A number in [0, 1) that goes with a draw, independent of all noise."""
         block, place = divmod(number, _AT_ONCE)
         if block != self._tossed:
             coins = np.empty(_AT_ONCE)
-            uniforms(self._key, _COINS, block * _AT_ONCE, coins)
+            uniforms(self.key, _COINS, block * _AT_ONCE, coins)
             self._coins, self._tossed = coins.tolist(), block
         return self._coins[place]
 
@@ -202,7 +198,7 @@ class PerturbedLeader(Stored):
         # through the draws in about their order, and blocks of noise are made once.
         noises = self._shadow_noise
         if scale and noises[reader] is None:
-            noises[reader] = self.oracle.noise(self.X.points, self._key, _SHADOWS, self._memory)
+            noises[reader] = self.oracle.noise(self.X.points, self.key, _SHADOWS, self._memory)
         return Draw(noises[reader] if scale else None, number, scale)
 
     def shadow_choice(self, opened: NoisyRound, past: Past, number: int) -> Action:
@@ -227,7 +223,7 @@ class PerturbedLeader(Stored):
     def put_noise(self) -> bool:
         """Put noise on X, where both X and K are known."""
         if self.noise is None and self.X.points and self.n_actions is not None:
-            self.noise = self.oracle.noise(self.X.points, self._key, _STREAM, self._memory)
+            self.noise = self.oracle.noise(self.X.points, self.key, _STREAM, self._memory)
         return self.noise is not None
 
     def limit_noise(self, memory: int) -> None:
@@ -369,7 +365,7 @@ class PerturbedLeader(Stored):
     def reseeded(self, key: np.uint64) -> Self:
         """The same past under other noise."""
         twin = copy.copy(self)
-        twin._key, twin._tossed = key, -1
+        twin.key, twin._tossed = key, -1
         twin._shadow_noise = [None, None]
         if self.noise is not None:
             twin.noise = None

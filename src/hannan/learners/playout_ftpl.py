@@ -73,6 +73,10 @@ class PlayoutFTPL(Learner):
     Round = PlayoutRound
 
     stored = State(_future=Part(), _loss=Number())
+    late = (  # each round's noise belongs to its place in the sequence
+        "PlayoutFTPL cannot learn late: nothing is proved for that. Use ContextFTPL with "
+        "epsilon='anytime' or a number."
+    )
     room_for = ("horizon unless contexts",)
 
     def __init__(
@@ -136,14 +140,6 @@ class PlayoutFTPL(Learner):
         if not covered or not self._ledger.immediate or size is None or size < math.log(2.0):
             return None
         return self._bound(size).value
-
-    @property
-    def late(self) -> str | None:
-        """Each round's noise belongs to its place in the sequence."""
-        return (
-            "PlayoutFTPL cannot learn late: nothing is proved for that. Use ContextFTPL with "
-            "epsilon='anytime' or a number."
-        )
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
         return loss_of(self._checked(loss), action)

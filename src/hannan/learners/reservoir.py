@@ -23,7 +23,7 @@ class Reservoir(Stored):
         _sample=ListOf(Context("_oracle"), length=lambda self: min(self.capacity, self.seen)),
         _rng=Generator(),
         _coming=ListOf(Count(lambda self: self.seen + _AT_ONCE), most=_AT_ONCE - 1),
-        _look=Count(),
+        left=Count(low=1),
     )
 
     def __init__(self, capacity: int, key: np.uint64) -> None:
@@ -33,7 +33,7 @@ class Reservoir(Stored):
         self._sample: list[Any] = []
         self._rng = np.random.default_rng(int(key))
         self._coming: list[int] = []  # of contexts to come, the next one last
-        self._look = 1
+        self.left = 1  # contexts until `contexts` is renewed
 
     def __copy__(self) -> Self:
         """One that goes on by itself; contexts are never changed, so that both may hold them."""
@@ -41,11 +41,6 @@ class Reservoir(Stored):
         vars(twin).update(vars(self), _sample=list(self._sample), _coming=list(self._coming))
         twin._rng = copy.deepcopy(self._rng)
         return twin
-
-    @property
-    def due(self) -> bool:
-        """Whether the next context renews `contexts`."""
-        return self.seen + 1 >= self._look
 
     def offer(self, context: Any) -> bool:
         """Take notice of a context; True when `contexts` has been renewed."""
@@ -56,9 +51,10 @@ class Reservoir(Stored):
             place = self._place()
             if place < self.capacity:
                 self._sample[place] = context
-        if self.seen < self._look:
+        self.left -= 1
+        if self.left:
             return False
-        self._look = 2 * self.seen
+        self.left = self.seen
         self.contexts = list(self._sample)
         return True
 

@@ -134,6 +134,7 @@ class Restarting(Learner):
         self.oracle = learner.oracle
         self._timed = self.oracle is not None and isinstance(self.oracle, Timed)
         self.feedback = learner.feedback  # type: ignore[misc]
+        self.late = learner.late
         self.restarts: list[int] = []
         self._availability = PassedOn()
         self.player: Learner = learner.clone()  # the learner at work since the last restart
@@ -183,13 +184,11 @@ class Restarting(Learner):
 
     # The round --------------------------------------------------------------------------------
 
-    def _prepare(self, opened: Round) -> None:
+    def _act(self, opened: Round) -> None:
+        """Play as the learner at work does; its own round waits for the same loss as this one."""
         if self._retry.steps:
             self._retry.finish(self)
         opened.segment = len(self.restarts)
-
-    def _act(self, opened: Round) -> None:
-        """Play as the learner at work does; its own round waits for the same loss as this one."""
         some = None if opened.plays is None else opened.available
         inner = self.player.choose(opened.context, some, opened.number is not None)
         opened.inner, opened.values = inner, inner.values
@@ -265,10 +264,6 @@ class Restarting(Learner):
         open_rounds: Any = self._ledger.opened
         for opened in open_rounds:
             opened.inner = None
-
-    @property
-    def late(self) -> str | None:
-        return self.learner.late
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
         """By the learner at work, unless it matters how many rounds came before it."""

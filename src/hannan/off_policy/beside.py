@@ -67,6 +67,7 @@ class Beside(Learner):
         self.draws = check_integer(self, "draws", draws, 2)
         self.oracle = learner.oracle
         self.feedback = learner.feedback  # type: ignore[misc]
+        self.late = learner.late
         self.rounds = learner.rounds
         self.oracle_calls = learner.oracle_calls
         self._availability = PassedOn()
@@ -102,10 +103,6 @@ class Beside(Learner):
         opened.inner = None
         self.rounds = self.learner.rounds - 1  # it may have answered others itself
         opened.calls = self.learner.oracle_calls - self.oracle_calls
-
-    @property
-    def late(self) -> str | None:
-        return self.learner.late
 
     @property
     def described(self) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 
 from hannan.core import ContextError
 from hannan.core.arrays import as_scalar
-from hannan.core.oracle import Lesson
+from hannan.core.oracle import Lesson, Trials
 from hannan.core.validation import FloatArray
 from hannan.kernels import law as kernel
 
@@ -45,8 +45,11 @@ def law_of_argmin(values: FloatArray, scale: float) -> FloatArray:
     return q
 
 
-def exact_lesson(values: FloatArray, scale: float, action: int, loss: float, limit: int) -> Lesson:
+def exact_lesson(
+    values: FloatArray, scale: float, action: int, loss: float, trials: Trials
+) -> Lesson:
     """Return the mean weight and the instability where the smallest noisy value is chosen."""
     law = np.empty(len(values))
-    weight, lost = kernel.lesson(values, scale, action, loss, limit, law)
+    numbers = trials.limit, trials.share, trials.kept
+    weight, lost = kernel.lesson(values, scale, action, loss, numbers, law)
     return Lesson(weight, 0, lost, law)

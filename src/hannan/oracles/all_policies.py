@@ -222,7 +222,7 @@ class TableObjective(Objective):
         if not (trials.exact and noisy and scale):
             return None
         row = self.totals[context] if plus is None else self.totals[context] + plus
-        return exact_lesson(row, scale, action, loss, trials.limit)
+        return exact_lesson(row, scale, action, loss, trials)
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         return [TablePolicy(self.oracle, self._solve(draw.later(i))[0]) for i in range(count)]

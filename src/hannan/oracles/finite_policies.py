@@ -314,7 +314,7 @@ class FiniteObjective(BlockObjective):
         if trials.exact and plus is None:
             best = self._best_by_action(context, draw)
             if best is not None:
-                return exact_lesson(best, scale, action, loss, trials.limit)
+                return exact_lesson(best, scale, action, loss, trials)
         if trials.enough == 0.0 or self.oracle.sets is not None:
             return None
         if not isinstance(noise, FiniteNoise) or scale == 0.0:

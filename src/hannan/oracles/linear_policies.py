@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hannan.core import Action, ContextError, Objective, Policy
 from hannan.core.arrays import as_scalar
-from hannan.core.oracle import WITHOUT_NOISE, Draw
+from hannan.core.oracle import WITHOUT_NOISE, Draw, Lesson, Trials
 from hannan.core.state import Array, Count, State
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
 from hannan.kernels import linear as kernel
@@ -350,6 +350,26 @@ class LinearObjective(Objective):
         else:
             kernel.normal_law(scores, sigma, -1, 0.0, q)
         return q
+
+    def lesson(
+        self,
+        context: FloatArray,
+        action: int,
+        loss: float,
+        draw: Draw,
+        trials: Trials,
+        plus: FloatArray | None = None,
+    ) -> Lesson | None:
+        """Computed from the law, where that is wanted and there is noise."""
+        if not (trials.exact and draw.scale) or plus is not None:
+            return None
+        scores, _, h = self._solved(context)
+        sigma = self._factor(draw) * math.sqrt(h)
+        if sigma == 0.0:
+            return None
+        law, numbers = np.empty(len(scores)), (trials.limit, trials.share, trials.kept)
+        weight, lost = kernel.normal_lesson(scores, sigma, action, loss, h, numbers, law)
+        return Lesson(weight, 0, lost, law)
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         if not len(self._U):

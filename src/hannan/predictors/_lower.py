@@ -31,7 +31,7 @@ class LowerConfidence(Predictor):
     have learned something, `_fresh` have not.
     """
 
-    gives_away = True
+    sound = True
     alpha: float
     _fits: Any = None
     _fresh: Any = None
