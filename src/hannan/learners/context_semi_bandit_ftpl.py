@@ -38,7 +38,9 @@ from hannan.learners.importance_weights import (
     Measured,
     Resampling,
     Seen,
+    check_known_range,
     check_resampling,
+    check_seen,
     measure,
     measure_late,
     no_law,
@@ -58,7 +60,6 @@ from hannan.learners.perturbed_leader import (
     shares,
     starting_total,
 )
-from hannan.learners.seen_losses import check_known_range, check_seen
 from hannan.learners.statements import SemiBanditCertificate
 from hannan.learners.step_size import StepSize, step_size
 from hannan.perturbation import seed_key
@@ -343,8 +344,7 @@ class ContextSemiBanditFTPL(Learner):
     def _update(self, opened: Round, loss: Any) -> None:
         """ℓ̂_t(a_t) = J_t ℓ_t, 0 for all others; then ε_{t+1}."""
         leader, hint, step = self._leader, self._hint, self._step
-        losses = check_seen(opened.action, loss, self._range)
-        opened.draws = 0
+        losses, opened.draws = check_seen(opened.action, loss, self._range), 0
         if opened.weights is None:
             opened.exact = None  # an earlier call may have failed after it was set
         others = self._overtaken(opened) if opened.late else []  # decided before this is learned

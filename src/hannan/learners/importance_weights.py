@@ -24,13 +24,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hannan.core import Action, ParameterError
+from hannan.core import Action, LossError, ParameterError
 from hannan.core.oracle import WITHOUT_NOISE, Draw, Lesson, Trials, paired_lesson
 from hannan.core.params import Parametrised
 from hannan.core.policy import loss_of
 from hannan.core.rounds import Odds
 from hannan.core.state import Flag, State
-from hannan.core.validation import FloatArray, check_integer, refuse
+from hannan.core.validation import (
+    FloatArray,
+    LossRange,
+    check_chosen_loss,
+    check_integer,
+    check_loss_range,
+    check_losses,
+    refuse,
+)
 from hannan.learners.perturbed_leader import NoisyRound, Past, PerturbedLeader, law_of
 from hannan.learners.step_size import StepSize
 
@@ -90,7 +98,7 @@ class Resampling(Parametrised):
         self.exact = exact
         self.pairs = pairs
         # What the probabilities of draws in pairs must add up to; 0 where none are drawn.
-        self._enough = 0.0 if pairs is False or exact else self.successes - _HALF
+        self.enough = 0.0 if pairs is False or exact else self.successes - _HALF
         # Whether all weights so far were exact; None before the first.
         self.known: bool | None = exact or None
 
@@ -110,7 +118,7 @@ class Resampling(Parametrised):
 
     def trials(self, leader: PerturbedLeader, limit: int, share: float = 0.0) -> Trials:
         """Return how a weight may be found: from the law if that is used, or by draws in pairs."""
-        return Trials(limit, self._enough, leader.key, share, self.exact is not False)
+        return Trials(limit, self.enough, leader.key, share, self.exact is not False)
 
     def lesson(
         self, past: Past, context: Any, action: int, loss: float, draw: Draw, trials: Trials
@@ -422,12 +430,10 @@ def weigh_and_measure(
         return None
     draw = leader.draw(scale, opened.draws)
     mixes = opened.advice is not None or opened.explores > 0.0
-    if mixes:
-        certain, kept = opened.weighing(action)
-        exact = resampling.exact is not False
-        trials = Trials(opened.limit, 0.0, leader.key, certain, exact, kept)
-    else:
-        trials = resampling.trials(leader, opened.limit)
+    certain, kept = opened.weighing(action) if mixes else (0.0, 1.0)
+    # Only from a known law, where others than the leader may have chosen.
+    enough, exact = 0.0 if mixes else resampling.enough, resampling.exact is not False
+    trials = Trials(opened.limit, enough, leader.key, certain, exact, kept)
     found = leader.total.lesson(context, action, loss, draw, trials)
     paired = found is None and not mixes and resampling.pairs and not resampling.exact
     if paired and (resampling.exact is False or leader.total.law(context, draw) is None):
@@ -490,3 +496,50 @@ def _law(leader: PerturbedLeader, past: Past, context: Any, scale: float) -> Flo
     """Of the choice of a total's leader under noise of this scale, which may be none."""
     law = past.law(context, Draw(leader.noise, 0, scale)) if scale else None
     return past.chosen(context, WITHOUT_NOISE, 1)[0] if law is None else law
+
+
+# The losses of what was chosen -----------------------------------------------------------------
+
+
+def check_seen(action: Action, loss: Any, loss_range: LossRange) -> Any:
+    """The loss of a single action, a number; of a set, one for each chosen element."""
+    if not isinstance(action, int):
+        return _of_set(len(action), loss, loss_range)
+    low, high = loss_range
+    if isinstance(loss, float) and low <= loss <= high:
+        return float(loss)
+    return check_chosen_loss(loss, loss_range)
+
+
+def _of_set(size: int, loss: Any, loss_range: LossRange) -> Any:
+    """The losses of so many chosen elements."""
+    if size and isinstance(loss, int | float | np.number):
+        raise LossError(
+            f"losses must be {size} numbers, one for each chosen element; got {loss!r}. Of their "
+            "sum alone nothing is learned here: what is known of that is in docs/paper-notes.md, "
+            "section 3.4."
+        )
+    try:
+        return check_losses(loss, size, loss_range, "one for each chosen element")[0]
+    except LossError as error:
+        if not size:
+            raise LossError(
+                f"Nothing was chosen, so there are no losses: give []; got {loss!r}."
+            ) from None
+        if np.size(loss) > size:
+            raise LossError(
+                f"{error} Of the losses of all elements give losses[action]; a learner that learns "
+                "from all of them is ContextFTPL."
+            ) from None
+        raise
+
+
+def check_known_range(owner: object, given: Any) -> LossRange:
+    """A range with two ends: what was not seen is completed by them."""
+    low, high = check_loss_range(owner, given)
+    if not math.isfinite(high - low):
+        raise ParameterError(
+            f"{type(owner).__name__} needs losses in a known range; got loss_range={given}. Say "
+            "which losses an element can have, (low, high); rewards up to R are losses in (-R, 0)."
+        )
+    return low, high
