@@ -129,7 +129,8 @@ class TableObjective(Objective):
         return twin
 
     def add(self, context: int, losses: FloatArray) -> None:
-        self.totals[context] += losses
+        row = self.totals[context]
+        row += losses
 
     def action(
         self,
