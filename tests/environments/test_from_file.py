@@ -293,6 +293,14 @@ def test_a_hole_far_down_is_found_by_its_row(tmp_path):
             rounds(world)
 
 
+def test_rows_are_named_as_in_the_file_where_others_are_dropped(tmp_path):
+    file = tmp_path / "rows.csv"
+    file.write_text("a,b\n0.1,0.2\n,0.5\n0.3,0.4\n0.2,7\n")
+    days = FromFile(file, losses=["a", "b"], missing="drop", value_range=(0, 1))
+    with pytest.raises(hn.LossError, match=r"Row 4 of .*column 'b': 7 is outside"):
+        list(days.rounds(3, None))
+
+
 def test_more_classes_than_can_be_meant_are_refused(tmp_path):
     path = write(tmp_path / "x.csv", ["id", "y"], [[i, i % 1000] for i in range(1200)])
     assert FromFile(path, label="y").n_actions == 1000

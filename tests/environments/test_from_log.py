@@ -327,3 +327,16 @@ def test_a_clone_reads_the_same_log(log):
 
 def _rng():
     return np.random.default_rng(0)
+
+
+def test_rows_are_named_as_in_the_file_where_others_are_dropped(tmp_path):
+    rows = [[0, "a", 0.1, 0.5], [0, "b", "", 0.5], [0, "a", 0.2, ""], [0, "b", 0.3, 5]]
+    bad = write(tmp_path / "bad.csv", rows)
+    log = world(bad, missing="drop", method="importance")
+    with pytest.raises(hn.LossError, match=r"Row 4 of .*'p': 5 is no probability"):
+        list(log.rounds(2, np.random.default_rng(0)))
+    with pytest.raises(hn.LossError, match=r"Row 4 of .*'p': 5 is no probability"):
+        _ = log.smallest_propensity
+    narrow = world(bad, propensity=0.5, value_range=(0.0, 0.2), missing="drop")
+    with pytest.raises(hn.LossError, match=r"Row 4 of .*'cost': 0.3 is outside"):
+        list(narrow.rounds(3, np.random.default_rng(0)))

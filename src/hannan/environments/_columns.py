@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import ContextError, HannanError, LossError, ParameterError
+from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray, refuse
 
 Batch = Mapping[str, Any]
@@ -201,14 +202,18 @@ def check_names(source: str, wanted: Iterable[str], available: Iterable[str]) ->
 
 
 def check_range(
-    source: str, names: Sequence[str], values: FloatArray, bounds: tuple[float, float], first: int
+    source: str,
+    names: Sequence[str],
+    values: FloatArray,
+    bounds: tuple[float, float],
+    numbers: IntArray,
 ) -> None:
-    """Raise an error, with its position, for a number in [n, p] outside the declared range."""
+    """Raise an error for a number in [n, p] outside the declared range, by that of its row."""
     outside = (values < bounds[0]) | (values > bounds[1])
     if outside.any():
         row, column = (int(i) for i in np.argwhere(outside)[0])
         raise LossError(
-            f"Row {first + row} of {source}, column {names[column]!r}: {values[row, column]:g} is "
+            f"Row {numbers[row]} of {source}, column {names[column]!r}: {values[row, column]:g} is "
             f"outside value_range={bounds}."
         )
 

@@ -20,7 +20,7 @@ from hannan._compressed_files import check_packed, check_unpacked, open_unpacked
 from hannan._packages import package
 from hannan.core import ParameterError
 from hannan.core.validation import check_integer
-from hannan.environments._columns import Batches, Table
+from hannan.environments._columns import Batches
 from hannan.environments._dialect import Dialect, check_dialect, find_dialect, find_encoding
 
 BATCH = 4096
@@ -341,19 +341,6 @@ def open_table(
     if issubclass(found, _TextFile):
         return found(file, max_columns, max_unpacked, dialect)
     return found(file, max_columns, max_unpacked)
-
-
-def first_rows(table: Table, columns: Sequence[str], count: int) -> Batches:
-    """The first `count` rows in batches; an error if there are fewer."""
-    rows = 0
-    for first, batch in table.batches(columns):
-        left = count - first + 1
-        rows = first - 1 + len(next(iter(batch.values())))
-        if rows >= count:
-            yield first, {name: values[:left] for name, values in batch.items()}
-            return
-        yield first, batch
-    raise ParameterError(f"There are {rows} rows in {table.source}; {count} were asked for.")
 
 
 def _values(column: Any) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import ContextError, Environment, HannanError, LossError, ParameterError, Round
+from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray, check_choice, check_loss_range, refuse
 from hannan.environments._columns import (
     Cells,
@@ -26,7 +27,6 @@ from hannan.environments._columns import (
 )
 from hannan.environments._cost import check_cost
 from hannan.environments._features import Categorical, Context, Features, Rows
-from hannan.environments._files import first_rows
 
 MISSING = ("refuse", "drop")
 
@@ -76,22 +76,19 @@ class Tabular(Environment):
         """What is read of each row."""
         raise NotImplementedError
 
-    def _batches(self, horizon: int) -> Iterator[tuple[int, list[Any]]]:
-        """The number of the first row, and what the parts read of some, up to `horizon` rows.
+    def _batches(self, horizon: int) -> Iterator[tuple[IntArray, list[Any]]]:
+        """Read `horizon` rows, some thousand at a time: their numbers, and what the parts found.
 
         Rows that lack what the losses come from are left out if `missing` says so.
         """
-        table, parts = self._table, self._parts_read
-        if not self._drops:
-            for first, batch in first_rows(table, self._columns, horizon):
-                yield first, read(table.source, parts, batch, first)
-            return
-        left = horizon
+        table, parts, left = self._table, self._parts_read, horizon
         for first, batch in table.batches(self._columns):
+            if not self._drops:  # then what is wrong in later rows does not matter
+                batch = {name: values[:left] for name, values in batch.items()}
             found = read(table.source, parts, batch, first)
             rows = np.flatnonzero(_complete(parts, found))[:left]
             if len(rows):
-                yield first, [values[rows] for values in found]
+                yield first + rows, [values[rows] for values in found]
             left -= len(rows)
             if left == 0:
                 return
@@ -214,12 +211,12 @@ class Replay(Tabular):
     def _read(self, horizon: int) -> Iterator[Batch]:
         """The first `horizon` rows, checked."""
         source = self._table.source
-        for first, (outcomes, *shown) in self._batches(horizon):
+        for numbers, (outcomes, *shown) in self._batches(horizon):
             current: list[int | None] = [None] * len(outcomes)
             if self.current is not None:
                 current = shown.pop().tolist()
             if self.label is None and self._range is not None:
-                check_range(source, self.actions, outcomes, self._range, first)
+                check_range(source, self.actions, outcomes, self._range, numbers)
                 outcomes = self._scaled(outcomes)
             yield Batch(outcomes, current, shown)
 

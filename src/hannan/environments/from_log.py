@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hannan.core import Action, Environment, Feedback, LossError, Oracle, ParameterError, Round
 from hannan.core.policy import loss_of
+from hannan.core.rounds import IntArray
 from hannan.core.validation import (
     FloatArray,
     check_choice,
@@ -215,8 +216,8 @@ class FromLog(Logged, Tabular):
         smallest = 1.0
         for first, batch in self._table.batches([self.propensity]):
             (column,) = read(self._table.source, parts, batch, first)
-            known = column[~np.isnan(column[:, 0]), 0]
-            smallest = min(smallest, float(self._propensities(known, first).min(initial=1.0)))
+            known = self._propensities(column[:, 0], first + np.arange(len(column)))
+            smallest = float(np.fmin.reduce(known, initial=smallest))
         return smallest
 
     @property
@@ -230,11 +231,11 @@ class FromLog(Logged, Tabular):
         floor = 0.0 if full else self.floor or self.smallest_propensity
         # The log itself may have been drawn from a generator with the same seed.
         own_rng = rng if full else rng.spawn(1)[0]
-        for first, (logged, values, *found) in self._batches(horizon):
-            losses = self._losses(values[:, 0], first)
+        for numbers, (logged, values, *found) in self._batches(horizon):
+            losses = self._losses(values[:, 0], numbers)
             p = np.full(len(losses), self._fixed_propensity)
             if self._propensity_column:
-                p = self._propensities(values[:, 1], first)
+                p = self._propensities(values[:, 1], numbers)
             estimates = self._estimates(logged, losses, p, means.before(losses))
             # By rejection 1 where a row may be used, so that logging looks uniform.
             weights = 1.0 / p if full else (own_rng.random(len(p)) * p < floor).astype(np.float64)
@@ -260,17 +261,17 @@ class FromLog(Logged, Tabular):
         table[np.arange(len(c)), logged] += (losses - c) / p
         return [row.copy() for row in table]
 
-    def _losses(self, values: FloatArray, first: int) -> FloatArray:
+    def _losses(self, values: FloatArray, numbers: IntArray) -> FloatArray:
         low, high = self._range
-        check_range(self._table.source, [self._outcome], values[:, None], self._range, first)
+        check_range(self._table.source, [self._outcome], values[:, None], self._range, numbers)
         return ((high - values) if self.reward is not None else (values - low)) / (high - low)
 
-    def _propensities(self, values: FloatArray, first: int) -> FloatArray:
-        wrong = ~((values > 0.0) & (values <= 1.0))
+    def _propensities(self, values: FloatArray, numbers: IntArray) -> FloatArray:
+        wrong = (values <= 0.0) | (values > 1.0)  # not the missing ones
         if wrong.any():
             row = int(np.argmax(wrong))
             raise LossError(
-                f"Row {first + row} of {self._table.source}, column {self.propensity!r}: "
+                f"Row {numbers[row]} of {self._table.source}, column {self.propensity!r}: "
                 f"{values[row]:g} is no probability in (0, 1] of an action that was taken."
             )
         return values
