@@ -5,7 +5,7 @@ import pytest
 
 import hannan as hn
 from hannan.environments._columns import Labels, Numbers, check_names, read, survey
-from hannan.environments.from_frame import FrameTable
+from hannan.environments.from_table import FrameTable
 
 SOURCE = "the file 'a.csv'"
 PARTS = [Numbers(["x", "y"], hn.ContextError), Labels("class", ["no", "yes"])]

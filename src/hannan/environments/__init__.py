@@ -9,9 +9,8 @@ from hannan.environments.delayed import Delayed
 from hannan.environments.drifting import Drifting
 from hannan.environments.frequency_punisher import FrequencyPunisher
 from hannan.environments.from_arrays import FromArrays
-from hannan.environments.from_file import FromFile
-from hannan.environments.from_frame import FromFrame
 from hannan.environments.from_log import FromLog
+from hannan.environments.from_table import FromFile, FromFrame
 from hannan.environments.item_punisher import ItemPunisher
 from hannan.environments.leader_punisher import LeaderPunisher
 from hannan.environments.planted_policy import PlantedPolicy

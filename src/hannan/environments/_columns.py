@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -66,42 +66,27 @@ class Numbers:
 
     def read(self, batch: Batch) -> tuple[FloatArray, Fault | None]:
         """The table, and its first fault."""
-        table = self._quick(batch)
-        if table is not None and np.isfinite(table).all():
-            return table, None
-        found = [self._slow(name, batch[name]) for name in self.names]
-        faults = [fault for _, fault in found if fault is not None]
-        first = min(faults, key=lambda fault: fault.row, default=None)
-        return np.stack([values for values, _ in found], axis=1), first
-
-    def _quick(self, batch: Batch) -> FloatArray | None:
         try:
             columns = [_plain_numbers(batch[name]) for name in self.names]
+            table = np.ascontiguousarray(np.array(columns, dtype=np.float64).T)
+            if np.isfinite(table).all():
+                return table, None
         except (TypeError, ValueError, OverflowError):
-            return None
-        return np.ascontiguousarray(np.array(columns, dtype=np.float64).T)
-
-    def _slow(self, name: str, values: Any) -> tuple[FloatArray, Fault | None]:
-        cells = _listed(values)
-        numbers = np.array([_number(cell) for cell in cells], dtype=np.float64)
-        finite = np.isfinite(numbers)
-        if finite.all():
-            return numbers, None
-        if self.holes:
-            finite |= np.array([is_hole(cell) for cell in cells])
-            numbers[np.isinf(numbers)] = math.nan
-            if finite.all():
-                return numbers, None
-        row = int(np.argmin(finite))
-        value, wrong = cells[row], "is not a finite number"
-        if is_hole(value):
-            wrong = _MISSING
-        elif isinstance(value, str):
-            wrong += self.advice
-        return numbers, Fault(row, name, value, wrong)
+            pass  # what is no number is found below
+        cells = {name: listed(batch[name]) for name in self.names}
+        table = np.array([[*map(as_float, column)] for column in cells.values()]).T
+        faults = []
+        for name, numbers in zip(self.names, table.T, strict=True):
+            row = _first_wrong(cells[name], ~np.isfinite(numbers), self.holes)
+            if row is not None:
+                value = cells[name][row]
+                advice = self.advice if isinstance(value, str) else ""
+                wrong = _MISSING if is_hole(value) else f"is not a finite number{advice}"
+                faults.append(Fault(row, name, value, wrong))
+        return np.ascontiguousarray(table), min(faults, key=lambda fault: fault.row, default=None)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Labels:
     """A column of classes, read as their places 0..K-1 in a declared list.
 
@@ -116,39 +101,37 @@ class Labels:
     kind: str = "declared labels"
     advice: str = ""
     holes: bool = False
-    _numeric: bool = field(init=False)
-    _places: dict[Any, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        if any(_is_missing(value) for value in self.values):
+        if any(map(_is_missing, self.values)):
             raise ParameterError(f"A label must not be empty; got {list(self.values)}.")
-        numeric = all(_is_number(value) and _is_small(value) for value in self.values)
-        object.__setattr__(self, "_numeric", numeric)
-        places = {self._key(value): i for i, value in enumerate(self.values)}
-        object.__setattr__(self, "_places", places)
-        if len(places) != len(self.values):
+        self._numeric = all(map(_is_number, self.values))
+        self._places = {self._key(value): i for i, value in enumerate(self.values)}
+        if len(self._places) != len(self.values):
             raise ParameterError(f"Each label must be declared once; got {list(self.values)}.")
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The one column."""
+        return [self.name]
 
     def read(self, batch: Batch) -> tuple[NDArray[np.intp], Fault | None]:
         """The places, and the first value that is missing or was not declared."""
-        values = _listed(batch[self.name])
-        places = [self._places.get(self._key(value), -1) for value in values]
-        wanting = (i for i, place in enumerate(places) if place == -1)
-        row = next((i for i in wanting if not (self.holes and is_hole(values[i]))), None)
+        cells = listed(batch[self.name])
+        places = np.array([self._places.get(self._key(cell), -1) for cell in cells], dtype=np.intp)
+        row = _first_wrong(cells, places < 0, self.holes)
         if row is None:
-            return np.array(places, dtype=np.intp), None
+            return places, None
         wrong = f"is none of the {self.kind} {_few(self.values)}{self.advice}"
-        if _is_missing(values[row]):
+        if _is_missing(cells[row]):
             wrong = _MISSING
-        return np.array(places, dtype=np.intp), Fault(row, self.name, values[row], wrong)
+        return places, Fault(row, self.name, cells[row], wrong)
 
     def _key(self, value: Any) -> Any:
-        if not self._numeric:
-            return None if value is None else _text(value)
-        try:
-            return float(value)
-        except (TypeError, ValueError, OverflowError):
-            return None
+        if self._numeric:
+            return as_float(value)  # NaN for text, and no class is NaN
+        whole = isinstance(value, float) and value.is_integer()
+        return None if value is None else str(int(value) if whole else value)
 
 
 @dataclass(frozen=True)
@@ -157,12 +140,13 @@ class Cells:
 
     names: Sequence[str]
     error: type[HannanError] = ContextError
+    holes: bool = False
 
     def read(self, batch: Batch) -> tuple[NDArray[Any], None]:
         """The columns, as objects [n, p]."""
         table = np.empty((len(batch[self.names[0]]), len(self.names)), dtype=object)
         for i, name in enumerate(self.names):
-            table[:, i] = _listed(batch[name])
+            table[:, i] = listed(batch[name])
         return table, None
 
 
@@ -182,11 +166,7 @@ def read(source: str, parts: Sequence[Part], batch: Batch, first: int) -> list[A
             faults.append((fault, part.error))
     if faults:
         fault, error = min(faults, key=lambda pair: pair[0].row)
-        shown = repr(fault.value) if isinstance(fault.value, str) else str(fault.value)
-        raise error(
-            f"Row {first + fault.row} of {source}, column {fault.column!r}: "
-            f"{shown[:80]} {fault.wrong}."
-        )
+        raise error(_told(source, fault, first))
     return found
 
 
@@ -236,42 +216,42 @@ def survey(
     One pass over the table, if any columns are given. A missing value raises the given error
     class, but in the columns of `holes`.
     """
-    found: dict[str, dict[Any, None]] = {name: {} for name in columns}
+    found: dict[str, set[Any]] = {name: set() for name in columns}
     for first, batch in table.batches(list(columns)) if columns else ():
         for name, error in columns.items():
-            values = batch[name]
-            if name in holes:
-                values = [cell for cell in _listed(values) if not is_hole(cell)]
-            _note_values(table.source, name, values, first, found[name], error)
+            cells, known = listed(batch[name]), found[name]
+            fault = _add_classes(name, cells, known, name in holes)
+            if fault is not None:
+                raise error(_told(table.source, fault, first))
+            if len(known) > MAX_CLASSES:
+                raise ParameterError(
+                    f"Column {name!r} of {table.source} has more than {MAX_CLASSES} different "
+                    f"values by row {first + len(cells) - 1}: it does not look like classes. Leave "
+                    "it out, or declare its values."
+                )
     return {name: _ordered(values) for name, values in found.items()}
 
 
-def _note_values(
-    source: str,
-    name: str,
-    values: Any,
-    first: int,
-    known: dict[Any, None],
-    error: type[HannanError],
-) -> None:
-    cells = _listed(values)
+def _add_classes(name: str, cells: list[Any], known: set[Any], holes: bool) -> Fault | None:
+    """Add the distinct values of some cells to those known; returns what is none."""
     try:
-        fresh = set(cells) - known.keys()
+        fresh = set(cells) - known
     except TypeError:
         row = next(i for i, cell in enumerate(cells) if not isinstance(cell, Hashable))
-        raise error(
-            f"Row {first + row} of {source}, column {name!r}: {cells[row]!r} is no name of a class."
-        ) from None
-    if any(_is_missing(cell) for cell in fresh):
+        return Fault(row, name, cells[row], "is no name of a class")
+    if holes:
+        fresh = {cell for cell in fresh if not is_hole(cell)}
+    if any(map(_is_missing, fresh)):
         row = next(i for i, cell in enumerate(cells) if _is_missing(cell))
-        raise error(f"Row {first + row} of {source}, column {name!r}: {cells[row]!r} {_MISSING}.")
-    known |= dict.fromkeys(fresh)
-    if len(known) > MAX_CLASSES:
-        raise ParameterError(
-            f"Column {name!r} of {source} has more than {MAX_CLASSES} different values by row "
-            f"{first + len(cells) - 1}: it does not look like classes. Leave it out, or declare "
-            "its values."
-        )
+        return Fault(row, name, cells[row], _MISSING)
+    known |= fresh
+    return None
+
+
+def _told(source: str, fault: Fault, first: int) -> str:
+    shown = repr(fault.value) if isinstance(fault.value, str) else str(fault.value)
+    row, column = first + fault.row, fault.column
+    return f"Row {row} of {source}, column {column!r}: {shown[:80]} {fault.wrong}."
 
 
 def _ordered(values: Iterable[Any]) -> list[Any]:
@@ -281,37 +261,36 @@ def _ordered(values: Iterable[Any]) -> list[Any]:
         return sorted(values, key=str)
 
 
+def _first_wrong(cells: list[Any], wrong: NDArray[np.bool_], holes: bool) -> int | None:
+    """The first place with a wrong cell; with `holes`, one that is not merely missing."""
+    places = np.flatnonzero(wrong).tolist()
+    return next((i for i in places if not (holes and is_hole(cells[i]))), None)
+
+
 def _plain_numbers(values: Any) -> Any:
     """A column as numbers, or an error; stricter than NumPy about what counts as a number."""
     if not isinstance(values, list) and np.asarray(values).dtype.kind in "fiub":
         return values
-    return [float(cell) for cell in _listed(values)]
+    return [float(cell) for cell in listed(values)]
 
 
-def _number(cell: Any) -> float:
-    """A number or the text of one as a float; NaN for anything else, such as a date."""
-    if not isinstance(cell, str | bytes) and not _is_number(cell):
-        return math.nan
+def as_float(cell: Any) -> float:
+    """A number, or the text of one; NaN for anything else, such as a date."""
     try:
         return float(cell)
     except (TypeError, ValueError, OverflowError):
         return math.nan
 
 
-def _listed(values: Any) -> list[Any]:
+def listed(values: Any) -> list[Any]:
+    """The cells of a column."""
     return values if isinstance(values, list) else list(np.asarray(values).tolist())
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, complex)
-
-
-def _is_small(value: Any) -> bool:
-    """Whether a number is a float, or can be made one."""
-    try:
-        return float(value) == float(value)
-    except OverflowError:
-        return False
+    """Whether a value is a number that can be made a float."""
+    known = isinstance(value, int | float | np.number) and not isinstance(value, complex)
+    return known and not math.isnan(as_float(value))
 
 
 def is_hole(value: Any) -> bool:
@@ -324,12 +303,6 @@ def is_hole(value: Any) -> bool:
 def _is_missing(value: Any) -> bool:
     # pandas' NA is neither equal to anything nor unequal to itself, so its text is compared.
     return value is None or str(value) in ("", "<NA>") or bool(np.any(value != value))
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
 
 
 def _few(values: Sequence[Any]) -> str:

@@ -7,10 +7,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hannan.core import ContextError, ParameterError
 from hannan.core.validation import check_choice, refuse
-from hannan.environments._columns import Cells, Labels, Numbers, Part, column_names, is_hole
+from hannan.environments._columns import (
+    Cells,
+    Labels,
+    Numbers,
+    Part,
+    as_float,
+    column_names,
+    is_hole,
+)
 from hannan.environments._scaling import RunningStandard
 from hannan.features import Category, Column, Date, Flag, Number, Text
 from hannan.features import Features as Encoder
@@ -18,6 +27,12 @@ from hannan.features import Features as Encoder
 Categorical = Sequence[str] | Mapping[str, Sequence[Any]]
 Context = Sequence[str | Sequence[Any]] | Mapping[str, Any] | str | None
 _NO_NUMBER = "; declare the column as categorical, or leave it out of the context"
+_COLUMNS: dict[str, type[Column]] = {
+    "number": Number,
+    "category": Category,
+    "flag": Flag,
+    "text": Text,
+}
 
 
 class Features:
@@ -26,39 +41,28 @@ class Features:
     Names of columns: the context is a vector, with one entry for each column of numbers and one
     for each category of the others. One name by itself: the context is that column's number, as
     it is, an int if it is whole. The categories of the columns in `unknown` were not declared:
-    `learn` must be given them. Names with kinds of columns: rows are encoded by
-    `hannan.features.Features`, which takes missing values of every kind.
+    whoever reads the table adds them to `categories`. Names with kinds of columns: rows are encoded
+    by `hannan.features.Features`, which takes missing values of every kind.
     """
 
     def __init__(
-        self,
-        owner: object,
-        context: Context,
-        categorical: Categorical,
-        scale: str | None,
+        self, owner: object, context: Context, categorical: Categorical, scale: str | None
     ) -> None:
         self.scalar = isinstance(context, str)
         self.kinds = _kinds(owner, context)
         self.names = column_names(owner, "context", self.kinds or context)
-        self.running = scale is not None and not self.scalar
+        self.running = scale is not None
         if scale is not None:
             check_choice(owner, "scale", scale, ("running",))
-        self._owner = owner
         chosen = column_names(owner, "categorical", categorical)
-        known = set(self.names)
-        extra = [name for name in chosen if name not in known]
-        if extra or (self.scalar and chosen):
+        if set(chosen) - set(self.names) or (self.scalar and chosen):
             raise refuse(owner, "categorical", f"columns of context={self.names}", categorical)
         self.categories: dict[str, list[Any]] = {}
         if isinstance(categorical, Mapping):
             self.categories = {name: list(values) for name, values in categorical.items()}
         self.unknown = [name for name in chosen if name not in self.categories]
         others = set(chosen)
-        self._numeric = [name for name in self.names if name not in others]
-
-    def learn(self, found: Mapping[str, list[Any]]) -> None:
-        """Take the categories of the columns in `unknown`."""
-        self.categories |= {name: found[name] for name in self.unknown}
+        self.numeric = [name for name in self.names if name not in others]
 
     @property
     def parts(self) -> list[Part]:
@@ -66,8 +70,8 @@ class Features:
         if self.kinds:
             return [Cells(self.names)]
         parts: list[Part] = []
-        if self._numeric:
-            parts.append(Numbers(self._numeric, ContextError, _NO_NUMBER))
+        if self.numeric:
+            parts.append(Numbers(self.numeric, ContextError, _NO_NUMBER))
         for name in self.names:
             if name in self.categories:
                 parts.append(Labels(name, self.categories[name], ContextError))
@@ -86,45 +90,60 @@ class Features:
                 found.append(name)
         return found
 
-    def stream(self) -> Stream:
-        """A new pass over the table from its beginning."""
-        return Stream(self)
+
+class Stream:
+    """The contexts of one pass over a table, made by the rows seen so far only."""
+
+    def __init__(self, features: Features) -> None:
+        self._features = features
+        self._encoder = Encoder(features.kinds) if features.kinds else None
+        self._numeric: list[int] = []
+        self._starts: list[int] = []
+        self._width = 0
+        for name in features.names:
+            (self._starts if name in features.categories else self._numeric).append(self._width)
+            self._width += len(features.categories.get(name, (name,)))
+        self._scale = RunningStandard()
+
+    def contexts(self, read: Sequence[Any], length: int) -> list[Any]:
+        """The contexts of a batch from what its parts found; vectors share no memory."""
+        if not self._features.names:
+            return [None] * length
+        if self._encoder is not None:
+            return [self._encoded(row) for row in as_mappings(self._features.kinds, read[0])]
+        if self._features.scalar:
+            return [int(v) if v.is_integer() else v for v in read[0][:, 0].tolist()]
+        table = np.zeros((length, self._width))
+        found = list(read)
+        if self._numeric:
+            numbers = found.pop(0)
+            table[:, self._numeric] = self._scale(numbers) if self._features.running else numbers
+        rows = np.arange(length)
+        for start, places in zip(self._starts, found, strict=True):
+            table[rows, start + places] = 1.0
+        return [row.copy() for row in table]
+
+    def _encoded(self, row: dict[str, Any]) -> Any:
+        assert self._encoder is not None
+        context = self._encoder.encode(row)
+        self._encoder.see(row)
+        return context
 
 
-class Rows:
-    """Rows of cells, encoded one after the other by features that learn from each of them.
+def as_mappings(kinds: Mapping[str, Column], table: NDArray[Any]) -> list[dict[str, Any]]:
+    """The rows of a table of cells by the names of their columns.
 
     A cell that cannot be read as its column says is missing: one of them in a million should not
     end a game.
     """
-
-    def __init__(self, kinds: Mapping[str, Column]) -> None:
-        self.features = Encoder(kinds)
-        self._kinds = kinds
-
-    def read(self, table: np.ndarray[Any, Any]) -> list[dict[str, Any]]:
-        """The rows of a table of cells as mappings."""
-        columns = [
-            readable(kind, table[:, i].tolist()) for i, kind in enumerate(self._kinds.values())
-        ]
-        names = list(self._kinds)
-        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-
-    def context(self, row: dict[str, Any]) -> Any:
-        """The context of a row, from which is learned."""
-        found = self.features.encode(row)
-        self.features.see(row)
-        return found
+    columns = [_readable(kind, table[:, i].tolist()) for i, kind in enumerate(kinds.values())]
+    return [dict(zip(kinds, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def readable(kind: Column, cells: list[Any]) -> list[Any]:
+def _readable(kind: Column, cells: list[Any]) -> list[Any]:
     """Cells of a column, None where they say nothing to it."""
     if isinstance(kind, Number):
-        try:
-            found = [float(cell) for cell in cells]
-        except (TypeError, ValueError, OverflowError):
-            found = [as_float(cell) for cell in cells]
-        return [x if math.isfinite(x) else None for x in found]
+        return [x if math.isfinite(x) else None for x in map(as_float, cells)]
     probe, out = kind.clone(), [0.0] * kind.width
     known: dict[Any, Any] = {}
     for cell in cells:
@@ -132,14 +151,6 @@ def readable(kind: Column, cells: list[Any]) -> list[Any]:
             said = not is_hole(cell) or isinstance(kind, Category)
             known[cell] = cell if said and probe.write(cell, out, 0) else None
     return [known[cell] if isinstance(cell, str) else cell for cell in cells]
-
-
-def as_float(cell: Any) -> float:
-    """A number, or the text of one; NaN for anything else."""
-    try:
-        return float(cell)
-    except (TypeError, ValueError, OverflowError):
-        return math.nan
 
 
 def _kinds(owner: object, context: Context) -> dict[str, Column]:
@@ -167,9 +178,9 @@ def column_of(kind: Any) -> Column:
     """
     if isinstance(kind, Column):
         return kind.clone()
-    word, _, rest = str(kind).partition(" ")
     if isinstance(kind, list | tuple):
         return Category(kind)
+    word, _, rest = str(kind).partition(" ")
     if (word, rest) == ("number", "only"):
         return Number(indicator=False)
     if word == "category" and rest.isdecimal():
@@ -183,44 +194,3 @@ def column_of(kind: Any) -> Column:
         f"A column is one of {', '.join(_COLUMNS)}, date, time, 'category 12' (levels) or "
         f"'date %d.%m.%Y'; got {kind!r:.80}."
     )
-
-
-_COLUMNS: dict[str, type[Column]] = {
-    "number": Number,
-    "category": Category,
-    "flag": Flag,
-    "text": Text,
-}
-
-
-class Stream:
-    """The contexts of one pass, standardised by the rows seen so far only."""
-
-    def __init__(self, features: Features) -> None:
-        self._features = features
-        self._rows = Rows(features.kinds) if features.kinds else None
-        self._numeric: list[int] = []
-        self._starts: list[int] = []
-        self._width = 0
-        for name in features.names:
-            (self._starts if name in features.categories else self._numeric).append(self._width)
-            self._width += len(features.categories.get(name, (name,)))
-        self._scale = RunningStandard()
-
-    def contexts(self, read: Sequence[Any], length: int) -> list[Any]:
-        """The contexts of a batch from what its parts found; vectors share no memory."""
-        if not self._features.names:
-            return [None] * length
-        if self._rows is not None:
-            return [self._rows.context(row) for row in self._rows.read(read[0])]
-        if self._features.scalar:
-            return [int(v) if v.is_integer() else v for v in read[0][:, 0].tolist()]
-        table = np.zeros((length, self._width))
-        found = list(read)
-        if self._numeric:
-            numbers = found.pop(0)
-            table[:, self._numeric] = self._scale(numbers) if self._features.running else numbers
-        rows = np.arange(length)
-        for start, places in zip(self._starts, found, strict=True):
-            table[rows, start + places] = 1.0
-        return [row.copy() for row in table]

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from hannan.environments._columns import Table, is_hole
-from hannan.environments._features import as_float, column_of
+from hannan.environments._columns import Table, as_float, is_hole, listed
+from hannan.environments._features import column_of
 
 MAX_WIDTH = 512  # numbers that `Features` makes of a row at most
 _ROWS = 20_000  # that are looked at
@@ -90,7 +90,7 @@ def _read(
         size = len(next(iter(batch.values())))
         rows = seen + size
         for name in holes:
-            cells = batch[name] if isinstance(batch[name], list) else batch[name].tolist()
+            cells = listed(batch[name])
             if name in sample and seen < most:
                 sample[name] += [cell for cell in cells[: most - seen] if not is_hole(cell)]
             holes[name] += sum(map(is_hole, cells))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
-from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import Action, Environment, Feedback, LossError, Oracle, ParameterError, Round
+from hannan.core import Action, Environment, Feedback, LossError, ParameterError, Round
 from hannan.core.policy import loss_of
 from hannan.core.rounds import IntArray
 from hannan.core.validation import (
@@ -20,10 +20,9 @@ from hannan.core.validation import (
     check_probability,
     refuse,
 )
-from hannan.environments._columns import Labels, Numbers, Part, check_range, read
-from hannan.environments._features import Categorical, Context, Features
-from hannan.environments._files import open_table
-from hannan.environments._tabular import Tabular
+from hannan.environments._columns import Labels, Numbers, check_range, read
+from hannan.environments._features import Stream
+from hannan.environments._tabular import InFile
 
 METHODS = ("rejection", "importance")
 
@@ -86,7 +85,8 @@ class Logged(Environment):
         check_player(learner, self.estimates_range if self.method == "importance" else None)
 
 
-class FromLog(Logged, Tabular):
+@dataclass(repr=False, eq=False, kw_only=True)
+class FromLog(Logged, InFile):
     r"""The rows of a log: the action b that was taken, its probability p and what it cost.
 
     By *rejection* a learner keeps a row of the log if it chooses the logged action, and then with
@@ -157,61 +157,40 @@ class FromLog(Logged, Tabular):
     [li2011], [dudik2011]
     """
 
-    def __init__(
-        self,
-        path: str | PathLike[str],
-        *,
-        context: Context = None,
-        action: str,
-        loss: str | None = None,
-        reward: str | None = None,
-        propensity: str | float | None = None,
-        actions: Sequence[Any] | None = None,
-        method: str = "rejection",
-        value_range: tuple[float, float] = (0.0, 1.0),
-        baseline: float | str = "running",
-        floor: float | None = None,
-        categorical: Categorical = (),
-        scale: str | None = "running",
-        missing: str = "refuse",
-        dialect: Mapping[str, Any] | None = None,
-        oracle: Oracle | None = None,
-        max_columns: int | None = None,
-        max_unpacked: int | None = None,
-    ) -> None:
-        self.path = path
-        self.context = context
-        self.action = action
-        self.loss = loss
-        self.reward = reward
-        self.propensity = propensity
-        self.method = check_choice(self, "method", method, METHODS)
-        self.value_range = value_range
-        self.baseline = baseline
-        self.floor = floor
-        self.categorical = categorical
-        self.scale = scale
-        self.missing = missing
-        self.dialect = dialect
-        self.oracle = oracle
-        self.max_columns = max_columns
-        self.max_unpacked = max_unpacked
-        self._range = check_loss_range(self, value_range, "value_range")
+    action: str
+    loss: str | None = None
+    reward: str | None = None
+    propensity: str | float | None = None
+    actions: Any = None
+    method: str = "rejection"
+    value_range: tuple[float, float] = (0.0, 1.0)
+    baseline: float | str = "running"
+    floor: float | None = None
+
+    def __post_init__(self) -> None:
+        check_choice(self, "method", self.method, METHODS)
+        self._range = check_loss_range(self, self.value_range, "value_range")
         self._outcome = self._check_outcome()
-        features = Features(self, context, categorical, scale)
-        columns = [action, self._outcome, *self._propensity_column]
-        table = open_table(path, max_columns, max_unpacked, dialect)
-        found = self._open(table, features, columns, action if actions is None else None)
-        self.actions: list[Any] = found if actions is None else list(actions)
+        chances = [self.propensity] if isinstance(self.propensity, str) else []
+        declared = self.actions
+        asked = self.action if declared is None else None
+        found = self._open(self._file(), [self.action, self._outcome, *chances], asked)
+        self.actions = found if declared is None else list(declared)
         if not self.actions:
-            raise refuse(self, "actions", "a list of the possible actions", actions)
+            raise refuse(self, "actions", "a list of the possible actions", declared)
         self.n_actions = len(self.actions)
+        logged = Labels(self.action, self.actions, holes=self._drops)
+        self._parts = [
+            logged,
+            Numbers([self._outcome, *chances], holes=self._drops),
+            *self._features.parts,
+        ]
 
     @cached_property
     def smallest_propensity(self) -> float:
         """The smallest probability in the log; the file is read once for it."""
         if not isinstance(self.propensity, str):
-            return self._fixed_propensity
+            return float(self.propensity or 1.0)
         parts = [Numbers([self.propensity], holes=self._drops)]
         smallest = 1.0
         for first, batch in self._table.batches([self.propensity]):
@@ -226,16 +205,17 @@ class FromLog(Logged, Tabular):
         return range_of_estimates(self.baseline, (0.0, 1.0), self.smallest_propensity)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[LoggedRound]:
-        stream, means = self._features.stream(), Means(self.baseline)
+        stream, means = Stream(self._features), Means(self.baseline)
         full = self.method == "importance"
         floor = 0.0 if full else self.floor or self.smallest_propensity
         # The log itself may have been drawn from a generator with the same seed.
         own_rng = rng if full else rng.spawn(1)[0]
         for numbers, (logged, values, *found) in self._batches(horizon):
             losses = self._losses(values[:, 0], numbers)
-            p = np.full(len(losses), self._fixed_propensity)
-            if self._propensity_column:
+            if isinstance(self.propensity, str):
                 p = self._propensities(values[:, 1], numbers)
+            else:
+                p = np.full(len(losses), self.smallest_propensity)
             estimates = self._estimates(logged, losses, p, means.before(losses))
             # By rejection 1 where a row may be used, so that logging looks uniform.
             weights = 1.0 / p if full else (own_rng.random(len(p)) * p < floor).astype(np.float64)
@@ -243,15 +223,6 @@ class FromLog(Logged, Tabular):
             columns = contexts, estimates, logged.tolist(), losses.tolist(), weights.tolist()
             for row in zip(*columns, strict=True):
                 yield LoggedRound(*row, full)
-
-    @property
-    def _parts_read(self) -> list[Part]:
-        outcome = [self._outcome, *self._propensity_column]
-        return [
-            Labels(self.action, self.actions, holes=self._drops),
-            Numbers(outcome, holes=self._drops),
-            *self._features.parts,
-        ]
 
     def _estimates(
         self, logged: NDArray[np.intp], losses: FloatArray, p: FloatArray, c: FloatArray
@@ -275,14 +246,6 @@ class FromLog(Logged, Tabular):
                 f"{values[row]:g} is no probability in (0, 1] of an action that was taken."
             )
         return values
-
-    @property
-    def _propensity_column(self) -> list[str]:
-        return [self.propensity] if isinstance(self.propensity, str) else []
-
-    @property
-    def _fixed_propensity(self) -> float:
-        return 1.0 if isinstance(self.propensity, str | None) else float(self.propensity)
 
     def _check_outcome(self) -> str:
         """The column of losses or rewards."""
