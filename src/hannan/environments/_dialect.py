@@ -6,7 +6,7 @@ import codecs
 import csv
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -84,27 +84,23 @@ def check_dialect(owner: object, given: Any) -> dict[str, Any]:
 def find_encoding(path: Path, max_unpacked: int | None) -> str:
     """UTF-8 if all of the file is, else Windows-1252 or, where that has no such bytes, Latin-1."""
     decoder = codecs.getincrementaldecoder("utf-8")()
-    rest, undefined = False, False
+    decodes, undefined, ended = True, False, False
     with open_unpacked(path, max_unpacked) as stream:
-        start = stream.read(_SAMPLE)
+        piece = stream.read(_SAMPLE)
         for mark, name in _BOMS.items():
-            if start.startswith(mark):
+            if piece.startswith(mark):
                 return name
-        piece = start
-        while piece:
-            if not rest:
+        while not ended:
+            ended = not piece
+            if decodes:
                 try:
-                    decoder.decode(piece)
+                    decoder.decode(piece, ended)
                 except UnicodeDecodeError:
-                    rest = True
+                    decodes = False
             undefined = undefined or any(byte in piece for byte in _UNDEFINED)
             piece = stream.read(2**20)
-    if not rest:
-        try:
-            decoder.decode(b"", final=True)
-            return "utf-8-sig"
-        except UnicodeDecodeError:
-            pass
+    if decodes:
+        return "utf-8-sig"
     return "latin-1" if undefined else "cp1252"
 
 
@@ -122,8 +118,7 @@ def find_dialect(path: Path, given: Mapping[str, Any], max_unpacked: int | None)
     rows = _rows(lines, delimiter)
     decimal = given.get("decimal") or ("." if delimiter == "," else _decimal(rows))
     found = Dialect(delimiter, decimal, encoding)
-    header = given.get("header")
-    return Dialect(delimiter, decimal, encoding, _header(found, rows) if header is None else header)
+    return replace(found, header=given.get("header", _header(found, rows)))
 
 
 def _rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
@@ -143,27 +138,19 @@ def _delimiter(lines: Sequence[str]) -> str:
     """What cuts most rows into as many values as the first one, and that into the most."""
     best, found = (0.0, 1), ","
     for delimiter in _DELIMITERS:
-        widths = [len(row) for row in _rows(lines, delimiter)]
-        if not widths or widths[0] < 2:
-            continue
-        agree = round(widths.count(widths[0]) / len(widths), 2)
-        if len(widths) > 1:
-            # The first row agrees with itself, whatever cuts it.
-            agree = round((widths.count(widths[0]) - 1) / (len(widths) - 1), 2)
-        if (agree, widths[0]) > best:
-            best, found = (agree, widths[0]), delimiter
+        first, *others = [len(row) for row in _rows(lines, delimiter)] or [0]
+        agree = round(others.count(first) / len(others), 2) if others else 1.0
+        if first > 1 and (agree, first) > best:
+            best, found = (agree, first), delimiter
     return found
 
 
 def _decimal(rows: Sequence[Sequence[str]]) -> str:
     cells = [cell for row in rows for cell in row]
-    commas = sum(1 for cell in cells if _COMMA.fullmatch(cell))
-    points = sum(
-        1
-        for cell in cells
-        if "." in cell and _NUMBER.fullmatch(cell) and not _THOUSANDS.fullmatch(cell)
-    )
-    return "," if commas > points else "."
+    commas = [cell for cell in cells if _COMMA.fullmatch(cell)]
+    points = [cell for cell in cells if "." in cell and _NUMBER.fullmatch(cell)]
+    clear = [cell for cell in points if not _THOUSANDS.fullmatch(cell)]
+    return "," if len(commas) > len(clear) else "."
 
 
 def _header(dialect: Dialect, rows: Sequence[Sequence[str]]) -> bool:

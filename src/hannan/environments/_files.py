@@ -20,7 +20,7 @@ from hannan._compressed_files import check_packed, check_unpacked, open_unpacked
 from hannan._packages import package
 from hannan.core import ParameterError
 from hannan.core.validation import check_integer
-from hannan.environments._columns import Batches
+from hannan.environments._columns import Batch, Batches
 from hannan.environments._dialect import Dialect, check_dialect, find_dialect, find_encoding
 
 BATCH = 4096
@@ -44,30 +44,35 @@ class TableFile(ABC):
     """A file of rows with named columns, read from its beginning each time.
 
     It has at most `max_columns` columns, and a packed one unpacks to `max_unpacked` bytes at most
-    (see `check_unpacked`), so that nobody's file takes all memory or time.
+    (see `check_unpacked`), so that nobody's file takes all memory or time. What `dialect` does not
+    say of a file of text is found in it.
     """
 
     def __init__(
-        self, path: Path, max_columns: int | None = None, max_unpacked: int | None = None
+        self,
+        path: Path,
+        max_columns: int | None = None,
+        max_unpacked: int | None = None,
+        dialect: Mapping[str, Any] | None = None,
     ) -> None:
         self.path = path
         self.source = f"the file {str(path)!r}"
-        self._most = MAX_COLUMNS
-        if max_columns is not None:
-            self._most = check_integer("A table", "max_columns", max_columns, 1)
+        most = MAX_COLUMNS if max_columns is None else max_columns
+        self._most = check_integer("A table", "max_columns", most, 1)
         self._max_unpacked = max_unpacked
-        with self._readable():
+        self._given = check_dialect("A table", dialect)
+        with _readable(path):
             names = self._header()
         if not names:
-            raise ParameterError(f"{self._Source} is empty.")
+            raise ParameterError(f"The file {str(path)!r} is empty.")
         if len(names) > self._most:
             raise ParameterError(
-                f"{self._Source} has {len(names):,} columns, more than max_columns="
+                f"The file {str(path)!r} has {len(names):,} columns, more than max_columns="
                 f"{self._most:,}. Pass a larger max_columns if they are wanted."
             )
         twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:
-            raise ParameterError(f"{self._Source} has more than one column {twice[0]!r}.")
+            raise ParameterError(f"The file {str(path)!r} has more than one column {twice[0]!r}.")
         self.names = names
 
     @abstractmethod
@@ -75,35 +80,33 @@ class TableFile(ABC):
         """The names of the columns; none if the file is empty."""
 
     @abstractmethod
-    def _batches(self, columns: Sequence[str]) -> Batches:
-        """These columns of all rows."""
+    def _batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        """These columns of all rows, some thousand at a time."""
 
     def batches(self, columns: Sequence[str]) -> Batches:
         """The number of the first row, from 1, and these columns of some thousand rows at a time.
 
         Values are text, or what the format says they are.
         """
-        with self._readable():
-            yield from self._batches(columns)
+        first = 1
+        with _readable(self.path):
+            for batch in self._batches(columns):
+                yield first, batch
+                first += len(next(iter(batch.values())))
 
     def count(self) -> int:
         """The number of rows: reads the file."""
-        rows = 0
-        for first, batch in self.batches(self.names[:1]):
-            rows = first - 1 + len(batch[self.names[0]])
-        return rows
+        name = self.names[0]
+        return sum(len(batch[name]) for _, batch in self.batches([name]))
 
-    @property
-    def _Source(self) -> str:
-        return self.source[0].upper() + self.source[1:]
 
-    @contextmanager
-    def _readable(self) -> Iterator[None]:
-        try:
-            yield
-        except _UNREADABLE as error:
-            why = getattr(error, "strerror", None) or str(error)
-            raise ParameterError(f"{self._Source} cannot be read: {why}.") from error
+@contextmanager
+def _readable(path: str | PathLike[str]) -> Iterator[None]:
+    try:
+        yield
+    except _UNREADABLE as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise ParameterError(f"The file {str(path)!r} cannot be read: {why}.") from error
 
 
 class _Lines:
@@ -139,40 +142,31 @@ class _Lines:
 
 
 class _TextFile(TableFile):
-    """A file of text; what `dialect` does not say of it is found in the file."""
+    """A file of text, whose rows are made of lines."""
 
     dialect: Dialect
-
-    def __init__(
-        self,
-        path: Path,
-        max_columns: int | None = None,
-        max_unpacked: int | None = None,
-        dialect: Mapping[str, Any] | None = None,
-    ) -> None:
-        self._given = check_dialect("A table", dialect)
-        self._max_unpacked = max_unpacked
-        super().__init__(path, max_columns, max_unpacked)
 
     def _header(self) -> list[str]:
         check_packed(self.path, self._max_unpacked)
         self.dialect = self._find_dialect()
-        return self._names()
+        with self._open() as lines:
+            return self._names(lines)
 
     def _find_dialect(self) -> Dialect:
         found = self._given.get("encoding") or find_encoding(self.path, self._max_unpacked)
         return Dialect(encoding=found)
 
     @abstractmethod
-    def _names(self) -> list[str]:
+    def _names(self, lines: _Lines) -> list[str]:
         """Of the columns; none if the file is empty."""
 
     @contextmanager
     def _open(self) -> Iterator[_Lines]:
         longest = _COLUMN_CHARACTERS * self._most
         refusal = (
-            f"{self._Source} has a row of more than {longest:,} characters, {_COLUMN_CHARACTERS} "
-            f"for each of max_columns={self._most:,}. Pass a larger max_columns if it really has."
+            f"The file {str(self.path)!r} has a row of more than {longest:,} characters, "
+            f"{_COLUMN_CHARACTERS} for each of max_columns={self._most:,}. Pass a larger "
+            "max_columns if it really has."
         )
         raw = open_unpacked(self.path, self._max_unpacked)
         with io.TextIOWrapper(raw, encoding=self.dialect.encoding, newline="") as stream:
@@ -185,9 +179,8 @@ class CsvFile(_TextFile):
     def _find_dialect(self) -> Dialect:
         return find_dialect(self.path, self._given, self._max_unpacked)
 
-    def _names(self) -> list[str]:
-        with self._open() as lines:
-            first = [name.strip() for name in next(self._cut(lines), [])]
+    def _names(self, lines: _Lines) -> list[str]:
+        first = [name.strip() for name in next(self._cut(lines), [])]
         if not self.dialect.header:
             return [str(i) for i in range(1, len(first) + 1)]
         return [name or f"unnamed {i}" for i, name in enumerate(first, start=1)]
@@ -195,27 +188,27 @@ class CsvFile(_TextFile):
     def _cut(self, lines: _Lines) -> Iterator[list[str]]:
         return filter(None, csv.reader(lines, delimiter=self.dialect.delimiter))
 
-    def _batches(self, columns: Sequence[str]) -> Batches:
-        width = len(self.names)
+    def _batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         at_name = {name: i for i, name in enumerate(self.names)}
         places = [(name, at_name[name]) for name in columns]
-        plain = None if self.dialect.decimal == "." else self.dialect.plain
         first = 1
         with self._open() as lines:
             found = self._cut(lines)
             if self.dialect.header:
                 next(found)
             for rows in lines.batches(found):
-                if set(map(len, rows)) != {width}:
-                    self._refuse_widths(rows, first)
-                batch = {name: [row[i] for row in rows] for name, i in places}
-                if plain is not None:
-                    batch = {name: [*map(plain, cells)] for name, cells in batch.items()}
-                yield first, batch
+                self._check_widths(rows, first)
                 first += len(rows)
+                batch = {name: [row[i] for row in rows] for name, i in places}
+                if self.dialect.decimal == ",":
+                    plain = self.dialect.plain
+                    batch = {name: [*map(plain, cells)] for name, cells in batch.items()}
+                yield batch
 
-    def _refuse_widths(self, rows: Sequence[Sequence[str]], first: int) -> None:
+    def _check_widths(self, rows: Sequence[Sequence[str]], first: int) -> None:
         width = len(self.names)
+        if set(map(len, rows)) == {width}:
+            return
         at, row = next((i, r) for i, r in enumerate(rows) if len(r) != width)
         columns = f"{width} column{'' if width == 1 else 's'}"
         raise ParameterError(
@@ -232,20 +225,17 @@ class JsonLinesFile(_TextFile):
     A value that an object does not have is None.
     """
 
-    def _names(self) -> list[str]:
-        with self._open() as lines:
-            found: dict[str, None] = {}
-            for row in islice(self._rows(lines), _LOOK):
-                lines.row = 0
-                found |= dict.fromkeys(map(str, row))
+    def _names(self, lines: _Lines) -> list[str]:
+        found: dict[str, None] = {}
+        for row in islice(self._rows(lines), _LOOK):
+            lines.row = 0
+            found |= dict.fromkeys(map(str, row))
         return list(found)
 
-    def _batches(self, columns: Sequence[str]) -> Batches:
-        first = 1
+    def _batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         with self._open() as lines:
             for rows in lines.batches(self._rows(lines)):
-                yield first, {name: [row.get(name) for row in rows] for name in columns}
-                first += len(rows)
+                yield {name: [row.get(name) for row in rows] for name in columns}
 
     def _rows(self, lines: _Lines) -> Iterator[dict[str, Any]]:
         number = 0
@@ -279,16 +269,14 @@ class ParquetFile(TableFile):
 
     def count(self) -> int:
         """The number of rows, from the file's own index."""
-        with self._readable(), self._open() as file:
+        with _readable(self.path), self._open() as file:
             return int(file.metadata.num_rows)
 
-    def _batches(self, columns: Sequence[str]) -> Batches:
-        first = 1
+    def _batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         with self._open() as file:
             for batch in file.iter_batches(BATCH, columns=list(columns), use_threads=False):
                 if batch.num_rows:
-                    yield first, {name: _values(batch.column(name)) for name in columns}
-                    first += batch.num_rows
+                    yield {name: _values(batch.column(name)) for name in columns}
 
     @contextmanager
     def _open(self) -> Iterator[Any]:
@@ -301,16 +289,12 @@ class ParquetFile(TableFile):
                 check_unpacked(self.path, size, self._max_unpacked)
                 yield file
         except arrow.ArrowException as error:
-            raise ParameterError(f"{self._Source} cannot be read: {error}.") from error
+            raise ParameterError(f"The file {str(self.path)!r} cannot be read: {error}.") from error
 
 
 _FORMATS: dict[str, type[TableFile]] = {
-    ".csv": CsvFile,
-    ".tsv": CsvFile,
-    ".tab": CsvFile,
-    ".txt": CsvFile,
-    ".jsonl": JsonLinesFile,
-    ".ndjson": JsonLinesFile,
+    **dict.fromkeys((".csv", ".tsv", ".tab", ".txt"), CsvFile),
+    **dict.fromkeys((".jsonl", ".ndjson"), JsonLinesFile),
     ".parquet": ParquetFile,
 }
 
@@ -323,24 +307,17 @@ def open_table(
 ) -> TableFile:
     """The table in a file, by the ending of its name; `dialect` is for files of text."""
     file = Path(path)
-    packed = file.suffix.lower() in (".gz", ".zip")
-    try:
-        name = packed_name(file)
-    except _UNREADABLE as error:
-        why = getattr(error, "strerror", None) or str(error)
-        raise ParameterError(f"The file {str(path)!r} cannot be read: {why}.") from error
-    found = _FORMATS.get(Path(name).suffix.lower())
-    if found is None or (packed and found is ParquetFile):
-        advice = ""
-        if Path(name).suffix.lower() in (".xlsx", ".xls", ".ods"):
-            advice = " Save the sheet as CSV first."
+    with _readable(path):
+        ending = Path(packed_name(file)).suffix.lower()
+    found = _FORMATS.get(ending)
+    if found is None or (found is ParquetFile and file.suffix.lower() != ending):
+        sheet = ending in (".xlsx", ".xls", ".ods")
+        advice = " Save the sheet as CSV first." if sheet else ""
         raise ParameterError(
             "The name of a data file must end in .csv, .tsv, .txt, .jsonl, .ndjson (or one of them "
             f"and .gz or .zip) or .parquet; got {str(path)!r}.{advice}"
         )
-    if issubclass(found, _TextFile):
-        return found(file, max_columns, max_unpacked, dialect)
-    return found(file, max_columns, max_unpacked)
+    return found(file, max_columns, max_unpacked, dialect)
 
 
 def _values(column: Any) -> Any:

@@ -19,8 +19,8 @@ _LEVELS = 30  # of a category that all have a place of their own
 _MOST = 0.95  # of the cells, that must look alike
 _FEW = 20  # rows, in which nothing is called an identifier for being different everywhere
 _FLAGS = {"true", "false", "yes", "no", "y", "n", "t", "f"}
-_FORMATS = ("%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%d-%m-%Y", "%d.%m.%y")
-_CLOCKS = ("", " %H:%M", " %H:%M:%S")
+_DAYS = ("%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%d-%m-%Y", "%d.%m.%y")
+_FORMATS = [day + clock for clock in ("", " %H:%M", " %H:%M:%S") for day in _DAYS]
 _ID_WORDS = {"id", "ids", "uuid", "guid", "key", "index", "idx", "nr", "no", "number", "rowid"}
 
 
@@ -85,15 +85,14 @@ def _read(
     sample: dict[str, list[Any]] = {name: [] for name in names}
     most = max(_FEW, min(_ROWS, _CELLS // max(1, len(names))))
     holes = dict.fromkeys([*names, *counted], 0)
-    for first, batch in table.batches(list(holes)):
-        seen = first - 1
-        size = len(next(iter(batch.values())))
-        rows = seen + size
+    for _, batch in table.batches(list(holes)):
+        left = max(0, most - rows)
         for name in holes:
             cells = listed(batch[name])
-            if name in sample and seen < most:
-                sample[name] += [cell for cell in cells[: most - seen] if not is_hole(cell)]
+            if name in sample:
+                sample[name] += [cell for cell in cells[:left] if not is_hole(cell)]
             holes[name] += sum(map(is_hole, cells))
+        rows += len(next(iter(batch.values())))
     return rows, sample, holes
 
 
@@ -187,15 +186,11 @@ def _dates(cells: Sequence[Any]) -> str | None:
     if not any(character.isdigit() for character in some[0]):
         return None
     best, share = None, 0.0
-    for clock in _CLOCKS:
-        for form in ("", *(_FORMATS)):
-            if not form and clock:
-                continue
-            parsed = sum(_parses(text, form + clock if form else "") for text in some) / len(some)
-            if parsed > share:
-                timed = bool(clock) or (not form and any(len(text) > 10 for text in some))
-                word = "time" if timed else "date"
-                best, share = f"{word} {form}{clock}" if form else word, parsed
+    for form in ("", *_FORMATS):
+        parsed = sum(_parses(text, form) for text in some) / len(some)
+        if parsed > share:
+            timed = "%H" in form or (not form and any(len(text) > 10 for text in some))
+            best, share = f"{'time' if timed else 'date'} {form}".rstrip(), parsed
     return best if share >= _MOST else None
 
 
