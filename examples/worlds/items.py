@@ -8,7 +8,7 @@ import numpy as np
 
 from hannan.core import Environment, Round
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
-from hannan.environments._pool import Pool
+from hannan.environments.punishers import Pool
 
 _STEEP = 3.0  # so that most items are close to the lowest or the highest rate of clicks
 

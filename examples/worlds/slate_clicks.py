@@ -10,7 +10,7 @@ import numpy as np
 from hannan.core import Oracle, Round
 from hannan.core.arrays import Contexts
 from hannan.core.validation import check_probability
-from hannan.environments._planted import PlantedWorld
+from hannan.environments.planted import PlantedWorld
 
 
 class SlateClicks(PlantedWorld):
