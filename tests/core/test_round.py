@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
-from hannan.environments._wrapper import WrappedRound
+from hannan.environments.wrappers import WrappedRound
 
 
 def test_the_loss_of_what_was_really_done_is_hidden_as_the_others_are():

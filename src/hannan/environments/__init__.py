@@ -2,14 +2,12 @@
 
 from hannan.environments.classification import Classification
 from hannan.environments.congestion import Congestion
-from hannan.environments.corrupted import Corrupted
-from hannan.environments.delayed import Delayed
-from hannan.environments.drifting import Drifting
 from hannan.environments.from_arrays import FromArrays
 from hannan.environments.from_log import FromLog
 from hannan.environments.from_table import FromFile, FromFrame
 from hannan.environments.planted import Bait, LeaderPunisher, PlantedPolicy, Switching
 from hannan.environments.punishers import CopyPunisher, FrequencyPunisher, ItemPunisher
+from hannan.environments.wrappers import Corrupted, Delayed, Drifting
 
 __all__ = [
     "Bait",
