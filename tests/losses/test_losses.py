@@ -5,8 +5,8 @@ import pytest
 
 import hannan as hn
 from hannan.checks import PARAMETER_CHECKS
-from hannan.losses._submodularity import require_submodular
 from hannan.losses._terms import Terms
+from hannan.losses.custom import require_submodular
 from tests import naive_sets
 
 

@@ -1,12 +1,8 @@
 """Losses of whole sets of elements: submodular functions, and sums of them."""
 
-from hannan.losses.concave_of_cardinality import ConcaveOfCardinality
-from hannan.losses.concave_of_modular import ConcaveOfModular
-from hannan.losses.coverage import Coverage
 from hannan.losses.custom import Custom
 from hannan.losses.cut import Cut
-from hannan.losses.linear import Linear
-from hannan.losses.sum import Sum
+from hannan.losses.set_losses import ConcaveOfCardinality, ConcaveOfModular, Coverage, Linear, Sum
 
 __all__ = [
     "ConcaveOfCardinality",

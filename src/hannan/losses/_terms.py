@@ -4,21 +4,92 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import LossError, LossFunction
-from hannan.core.state import Anything, Array, DictOf, Key, Number, Object, State, TupleOf
+from hannan.core.state import Anything, Array, Count, DictOf, Key, Number, Object, State, TupleOf
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
-from hannan.losses._arcs import Arcs
 
 Mask = NDArray[np.bool_]
 Order = NDArray[np.intp]
+Indices = NDArray[np.int64]
 
 NAMED: dict[str, Callable[[Any], Any]] = {"sqrt": np.sqrt, "log1p": np.log1p}
+
+
+@dataclass(frozen=True, eq=False)
+class Arcs(Stored):
+    """Arcs sorted by tail and head, without repetition; the reverse of each arc is listed too.
+
+    Heads and tails never change, so sums on the same arcs share them; capacities are replaced,
+    never modified in place.
+    """
+
+    n: int
+    keys: Indices
+    """tail times n plus head."""
+
+    stored = State(
+        n=Count(2**31),
+        keys=Array(None, dtype=np.int64, low=0, below=lambda self: self.n**2, rising=True).where(
+            lambda self, keys: self._is_symmetric()
+        ),
+    )
+
+    def _is_symmetric(self) -> bool:
+        back = self.heads * self.n + self.tails
+        return np.array_equal(np.sort(back), self.keys) and bool((back != self.keys).all())
+
+    @classmethod
+    def gather(
+        cls, n: int, tails: Indices, heads: Indices, capacities: FloatArray
+    ) -> tuple[Arcs, FloatArray]:
+        """Arcs given in any order, some perhaps several times; arcs from u to u are left out."""
+        keep = (tails != heads) & (capacities != 0.0)
+        tails, heads, capacities = tails[keep], heads[keep], capacities[keep]
+        there, back = tails * n + heads, heads * n + tails
+        keys, place = np.unique(np.concatenate([there, back]), return_inverse=True)
+        total = np.bincount(place[: len(there)], capacities, len(keys)).astype(np.float64)
+        return cls(n, keys), total
+
+    @cached_property
+    def tails(self) -> Indices:
+        """Where each arc starts."""
+        return self.keys // self.n
+
+    @cached_property
+    def heads(self) -> Indices:
+        """Where each arc ends."""
+        return self.keys % self.n
+
+    @cached_property
+    def start(self) -> Indices:
+        """The arcs from u are start[u] .. start[u + 1] - 1."""
+        return np.searchsorted(self.tails, np.arange(self.n + 1)).astype(np.int64)
+
+    @cached_property
+    def mates(self) -> Indices:
+        """The reverse arc of each arc."""
+        return np.searchsorted(self.keys, self.heads * self.n + self.tails).astype(np.int64)
+
+    def same(self, other: Arcs) -> bool:
+        """Whether these are the same arcs."""
+        return self is other or np.array_equal(self.keys, other.keys)
+
+    def spread(self, wider: Arcs, capacities: FloatArray) -> FloatArray:
+        """The capacities in a graph that contains all these arcs and perhaps more."""
+        total = np.zeros(len(wider.keys))
+        total[np.searchsorted(wider.keys, self.keys)] = capacities
+        return total
+
+    def union(self, other: Arcs) -> Arcs:
+        """The arcs of either graph."""
+        return Arcs(self.n, np.union1d(self.keys, other.keys))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +204,15 @@ class Terms(Stored):
             levels = scale * other.levels
             self.levels = levels if self.levels is None else self.levels + levels
         for key, (bend, count) in other.bends.items():
-            known = self.bends.get(key, (bend, 0.0))
-            self.bends[key] = (known[0], known[1] + scale * count)
-            self._groups = None
+            self.add_bend(key, bend, scale * count)
         for name, (function, count) in other.others.items():
             self.others[name] = (function, self.others.get(name, (None, 0.0))[1] + scale * count)
+
+    def add_bend(self, key: Hashable, bend: Bend, count: float) -> None:
+        """Add a concave term, which has this key, so many times."""
+        known, before = self.bends.get(key, (bend, 0.0))
+        self.bends[key] = (known, before + count)
+        self._groups = None
 
     def _add_arcs(self, arcs: Arcs, capacities: FloatArray) -> None:
         if self.arcs is None:
@@ -150,6 +225,11 @@ class Terms(Stored):
                 both = self.arcs
             mine = self.arcs.spread(both, self.capacities)
             self.arcs, self.capacities = both, mine + arcs.spread(both, capacities)
+
+    def modular_extremes(self) -> tuple[float, float]:
+        """The smallest and the largest value of the offset and the modular term."""
+        low, high = np.minimum(self.modular, 0.0).sum(), np.maximum(self.modular, 0.0).sum()
+        return self.offset + float(low), self.offset + float(high)
 
     def value(self, inside: Mask) -> float:
         """The function of one set."""

@@ -8,9 +8,8 @@ import numpy as np
 
 from hannan.core import InputTypeError, ParameterError
 from hannan.core.validation import check_integer, refuse
-from hannan.losses._arcs import Arcs
-from hannan.losses._set_loss import SetLoss, check_indices, check_numbers
-from hannan.losses._terms import Terms
+from hannan.losses._terms import Arcs, Terms
+from hannan.losses.set_losses import SetLoss, check_indices, check_numbers
 
 
 class Cut(SetLoss):
@@ -72,7 +71,16 @@ class Cut(SetLoss):
         if not isinstance(directed, bool | np.bool_):
             raise refuse(self, "directed", "True or False", directed)
         self.directed = bool(directed)
-        self.terms = self._gather()
+        self.terms = Terms(self.n)
+        self.terms.offset = self.offset
+        if self.modular is not None:
+            self.terms.modular += self.modular
+        arcs = (self.tails, self.heads, self.capacities)
+        if not self.directed:
+            ends = np.concatenate([self.tails, self.heads])
+            others = np.concatenate([self.heads, self.tails])
+            arcs = (ends, others, np.tile(self.capacities, 2))
+        self.terms.arcs, self.terms.capacities = Arcs.gather(self.n, *arcs)
 
     @classmethod
     def of(
@@ -120,19 +128,6 @@ class Cut(SetLoss):
             sizes.append(1.0 if capacity is None else data[capacity])
         return cls(tails, heads, sizes, len(number), modular, offset, graph.is_directed())
 
-    def _gather(self) -> Terms:
-        terms = Terms(self.n)
-        terms.offset = self.offset
-        if self.modular is not None:
-            terms.modular += self.modular
-        arcs = (self.tails, self.heads, self.capacities)
-        if not self.directed:
-            ends = np.concatenate([self.tails, self.heads])
-            others = np.concatenate([self.heads, self.tails])
-            arcs = (ends, others, np.concatenate([self.capacities, self.capacities]))
-        terms.arcs, terms.capacities = Arcs.gather(self.n, *arcs)
-        return terms
-
     def extremes(self) -> tuple[float, float]:
         """At most the larger capacity between two elements is cut, at least nothing.
 
@@ -141,7 +136,5 @@ class Cut(SetLoss):
         terms = self.terms
         assert terms.arcs is not None
         larger = np.maximum(terms.capacities, terms.capacities[terms.arcs.mates])
-        cut = 0.5 * float(larger.sum())
-        low = float(np.minimum(terms.modular, 0.0).sum())
-        high = float(np.maximum(terms.modular, 0.0).sum())
-        return self.offset + low, self.offset + high + cut
+        low, high = terms.modular_extremes()
+        return low, high + 0.5 * float(larger.sum())

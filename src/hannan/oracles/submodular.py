@@ -14,9 +14,8 @@ from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.core.state import Part, State
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels.cuts import smallest_minimiser
-from hannan.losses._arcs import Arcs
-from hannan.losses._submodularity import require_submodular
-from hannan.losses._terms import Terms
+from hannan.losses._terms import Arcs, Terms
+from hannan.losses.custom import require_submodular
 from hannan.oracles._combinatorial import Elements, SetNoise, SetOracle, SetPolicy
 from hannan.oracles._minimum_norm import MinimumNorm
 from hannan.oracles._twin import twin
