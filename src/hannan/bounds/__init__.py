@@ -1,17 +1,11 @@
 """The theorems as functions: regret bounds, the ε that minimises them, and their ingredients.
 
 One function for each result. Those of the paper take `form="printed"` (as printed) or "sharp"
-(with the Laplace complexity G and the constant κ); docs/bounds.md lists them all.
+(with the Laplace complexity G and the constant κ); docs/bounds.md lists them all. Theorems and
+corollaries are those of [syrgkanis2016]; what else is used is cited where it is.
 """
 
-from hannan.bounds.anytime import anytime, delayed
 from hannan.bounds.bound import Bound
-from hannan.bounds.complete_information import (
-    complete_information,
-    first_order,
-    predictable,
-    stability_plus_error,
-)
 from hannan.bounds.examples import (
     claimed_rate,
     disjunctions,
@@ -29,11 +23,16 @@ from hannan.bounds.laplace_complexity import (
     tabular_complexity,
 )
 from hannan.bounds.natarajan import natarajan, natarajan_dimension, natarajan_log_size
-from hannan.bounds.playout import playout, playout_bandit
-from hannan.bounds.self_tuned import hinted, self_tuned
-from hannan.bounds.semi_bandit import semi_bandit
+from hannan.bounds.schedules import anytime, delayed, hinted, self_tuned
+from hannan.bounds.sequences import playout, playout_bandit, switching, switching_log_size
 from hannan.bounds.sizes import Sizes, kappa, non_transductive, overtaking, sizes_of
-from hannan.bounds.switching import switching, switching_log_size
+from hannan.bounds.theorems import (
+    complete_information,
+    first_order,
+    predictable,
+    semi_bandit,
+    stability_plus_error,
+)
 
 __all__ = [
     "Bound",

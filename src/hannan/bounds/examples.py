@@ -5,9 +5,8 @@ import math
 from collections.abc import Callable
 
 from hannan.bounds.bound import Bound
-from hannan.bounds.complete_information import complete_information
-from hannan.bounds.semi_bandit import semi_bandit
 from hannan.bounds.sizes import FEEDBACKS, Sizes
+from hannan.bounds.theorems import complete_information, semi_bandit
 from hannan.core.errors import ParameterError
 from hannan.core.validation import check_choice, check_integer, check_positive, refuse
 
@@ -22,7 +21,7 @@ def shortest_path(
     feedback: str = "full",
     form: str = "printed",
 ) -> Bound:
-    r"""Paths in a directed acyclic graph, no contexts: d = 1.
+    r"""Paths in a directed acyclic graph, no contexts: d = 1. [takimoto2003]
 
     Edge losses lie in [0, B]. The paper takes K and m to be the number of edges; m is the length
     of the longest path, at most |V| - 1, and the sharp form uses that.
@@ -43,10 +42,6 @@ def shortest_path(
     ...     print(form, round(bound.value))
     printed 126938
     sharp 2879
-
-    References
-    ----------
-    [syrgkanis2016], [takimoto2003]
     """
     K = check_integer("shortest_path", "n_edges", n_edges, 1)
     m = check_integer("shortest_path", "longest_path", longest_path, 1)
@@ -79,10 +74,6 @@ def submodular(
     --------
     >>> [round(submodular(1000, n_elements=16, form=f).value) for f in ("printed", "sharp")]
     [10657, 1431]
-
-    References
-    ----------
-    [syrgkanis2016]
     """
     K = check_integer("submodular", "n_elements", n_elements, 1)
     H = check_positive("submodular", "loss_bound", loss_bound)
@@ -125,10 +116,6 @@ def disjunctions(
     ...     print(form, round(bound.value))
     printed 70945
     sharp 1347
-
-    References
-    ----------
-    [syrgkanis2016]
     """
     n = check_integer("disjunctions", "n_variables", n_variables, 1)
     if not monotone:
@@ -171,10 +158,6 @@ def linear_classifiers(
     ...     print(form, round(linear_classifiers(4000, n_axes=3, tau=0.1, form=form).value))
     printed 38897
     sharp 3286
-
-    References
-    ----------
-    [syrgkanis2016]
     """
     owner = "linear_classifiers"
     n = check_integer(owner, "n_axes", n_axes, 1)
@@ -214,10 +197,6 @@ def claimed_rate(result: str, horizon: int, **sizes: float) -> float:
     --------
     >>> round(claimed_rate("disjunctions", 4000, n=6))
     263
-
-    References
-    ----------
-    [syrgkanis2016]
     """
     check_choice("claimed_rate", "result", result, _CLAIMED)
     T = check_integer("claimed_rate", "horizon", horizon, 1)

@@ -154,10 +154,6 @@ def printed_complexity(log_size: float, d: int, m: int = 1) -> float:
     --------
     >>> round(printed_complexity(math.log(1000), d=50), 1)
     488.5
-
-    References
-    ----------
-    [syrgkanis2016]
     """
     return 10.0 * math.sqrt(d * m) * log_size
 

@@ -1,4 +1,4 @@
-"""The Natarajan corollary: infinite classes of finite dimension."""
+"""The Natarajan corollary: infinite classes of finite dimension [natarajan1989]."""
 
 import itertools
 import math
@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hannan.bounds.bound import Bound, tuned
-from hannan.bounds.complete_information import complete_information
 from hannan.bounds.laplace_complexity import Complexity
 from hannan.bounds.sizes import Sizes
+from hannan.bounds.theorems import complete_information
 from hannan.core import InputTypeError, ParameterError
 from hannan.core.validation import check_choice, check_integer
 
@@ -57,10 +57,6 @@ def natarajan(
     printed 7560
     corrected 15334
     sharp 3153
-
-    References
-    ----------
-    [syrgkanis2016], [natarajan1989], [haussler1995]
     """
     owner = "natarajan"
     check_choice(owner, "form", form, ("printed", "corrected", "sharp"))
@@ -108,10 +104,6 @@ def natarajan_dimension(table: ArrayLike) -> int:
     2
     >>> natarajan_dimension([[0, 0], [1, 1], [2, 2]])
     1
-
-    References
-    ----------
-    [natarajan1989]
     """
     rows = np.asarray(table)
     if rows.ndim != 2 or 0 in rows.shape:
@@ -143,6 +135,7 @@ def natarajan_log_size(dimension: int, d: int, n_actions: int) -> float:
     .. math:: N \le \min\Bigl(K^d, \sum_{i \le \nu} \binom{d}{i} \binom{K}{2}^i\Bigr)
 
     which for two actions is Sauer's lemma, and is at most :math:`(d e K^2 / 2\nu)^\nu`.
+    [haussler1995]
 
     Parameters
     ----------
@@ -153,10 +146,6 @@ def natarajan_log_size(dimension: int, d: int, n_actions: int) -> float:
     --------
     >>> round(math.exp(natarajan_log_size(1, d=10, n_actions=2)))
     11
-
-    References
-    ----------
-    [haussler1995]
     """
     check_integer("natarajan_log_size", "dimension", dimension, 0)
     check_integer("natarajan_log_size", "d", d, 1)

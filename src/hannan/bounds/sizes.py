@@ -329,9 +329,5 @@ def non_transductive(horizon: int) -> float:
     --------
     >>> non_transductive(1000)
     500.0
-
-    References
-    ----------
-    [syrgkanis2016]
     """
     return 0.5 * check_integer("non_transductive", "horizon", horizon, 1)
