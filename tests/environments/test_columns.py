@@ -145,5 +145,6 @@ def test_what_is_no_class_is_refused_with_its_place(value, wrong):
 
 
 def test_dates_and_complex_numbers_are_no_numbers():
-    for column in (np.array(["2020-01-01"], dtype="M8[D]"), np.array([1 + 2j])):
+    dates = [np.array(["2020-01-01"], dtype=f"M8[{unit}]") for unit in ("D", "s", "us", "ns")]
+    for column in (*dates, np.array([5], dtype="m8[ns]"), np.array([1 + 2j])):
         assert Numbers(["x"]).read({"x": column})[1].wrong == "is not a finite number"

@@ -211,3 +211,15 @@ def test_a_frame_is_not_printed(kind):
     text = repr(FromFrame(MAKERS[kind](DATA), context=["age"], label="bought"))
     size = {"mapping": "<dict of 6>", "pyarrow": "<Table [4, 6]>"}.get(kind, "<DataFrame [4, 6]>")
     assert text == f"FromFrame(frame={size}, context=['age'], label='bought')"
+
+
+@pytest.mark.parametrize("unit", ["D", "us", "ns"])
+def test_dates_of_any_unit_are_read_as_dates(unit):
+    days = np.array(["2020-01-01", "2020-02-02", "NaT"], dtype=f"M8[{unit}]")
+    world = FromFrame({"day": days, "y": list("aba")}, context={"day": "date"}, label="y")
+    same = FromFrame(
+        {"day": ["2020-01-01", "2020-02-02", ""], "y": list("aba")},
+        context={"day": "date"},
+        label="y",
+    )
+    assert np.array_equal(world.contexts, same.contexts)

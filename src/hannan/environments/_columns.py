@@ -284,7 +284,12 @@ def as_float(cell: Any) -> float:
 
 def listed(values: Any) -> list[Any]:
     """The cells of a column."""
-    return values if isinstance(values, list) else list(np.asarray(values).tolist())
+    if isinstance(values, list):
+        return values
+    found = np.asarray(values)
+    if found.dtype.kind in "mM" and np.datetime_data(found.dtype)[0] in ("ns", "ps", "fs", "as"):
+        found = found.astype(f"{found.dtype.kind}8[us]")  # else `tolist` makes whole numbers of it
+    return list(found.tolist())
 
 
 def _is_number(value: Any) -> bool:
