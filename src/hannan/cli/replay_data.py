@@ -6,7 +6,7 @@ import math
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +123,7 @@ def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, Col
     table = {**options, **limits, "path": str(path), "missing": "drop"}
     table["context"] = [[name, kind] for name, kind in columns.kinds.items()] or None
     if hasattr(file, "dialect"):
-        table["dialect"] = file.dialect.as_dict
+        table["dialect"] = asdict(file.dialect)
     if "cost" in options:
         table["cost"] = _costs(options["cost"])
         table.setdefault("value_range", _span_of_costs(table["cost"]))

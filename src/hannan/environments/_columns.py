@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import difflib
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import ContextError, HannanError, LossError, ParameterError
-from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray, refuse
 
 Batch = Mapping[str, Any]
@@ -27,7 +27,7 @@ _HOLES = ("", "nan", "na", "n/a", "#n/a", "nat", "null", "none", "<na>", "?", "-
 _MISSING = "is missing; leave out the row or fill it in"
 
 
-class Table(Protocol):
+class Table(ABC):
     """Rows with named columns: those of a file, or of a frame."""
 
     names: list[str]
@@ -35,11 +35,14 @@ class Table(Protocol):
     source: str
     """What messages call it, such as "the file 'clicks.csv'"."""
 
+    @abstractmethod
     def batches(self, columns: Sequence[str]) -> Batches:
-        """The number of the first row, from 1, and these columns of some rows at a time."""
+        """The number of the first row, from 1, and these columns of some thousand at a time."""
 
     def count(self) -> int:
         """The number of rows."""
+        name = self.names[0]
+        return sum(len(batch[name]) for _, batch in self.batches([name]))
 
 
 class Fault(NamedTuple):
@@ -179,23 +182,6 @@ def check_names(source: str, wanted: Iterable[str], available: Iterable[str]) ->
             near = difflib.get_close_matches(name, existing[:MAX_CLASSES], 1)
             hint = f"Did you mean {near[0]!r}?" if near else f"It has {_few(existing) or 'none'}."
             raise ParameterError(f"There is no column {name!r} in {source}. {hint}")
-
-
-def check_range(
-    source: str,
-    names: Sequence[str],
-    values: FloatArray,
-    bounds: tuple[float, float],
-    numbers: IntArray,
-) -> None:
-    """Raise an error for a number in [n, p] outside the declared range, by that of its row."""
-    outside = (values < bounds[0]) | (values > bounds[1])
-    if outside.any():
-        row, column = (int(i) for i in np.argwhere(outside)[0])
-        raise LossError(
-            f"Row {numbers[row]} of {source}, column {names[column]!r}: {values[row, column]:g} is "
-            f"outside value_range={bounds}."
-        )
 
 
 def column_names(owner: object, name: str, given: Any) -> list[str]:

@@ -6,7 +6,7 @@ import codecs
 import csv
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -45,11 +45,6 @@ class Dialect:
     decimal: str = "."
     encoding: str = "utf-8-sig"
     header: bool = True
-
-    @property
-    def as_dict(self) -> dict[str, Any]:
-        """As a table of an experiment file."""
-        return asdict(self)
 
     def plain(self, cell: str) -> str:
         """A cell, whose number has a decimal point if it is one."""

@@ -7,7 +7,7 @@ import io
 import json
 import zipfile
 import zlib
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,7 +20,7 @@ from hannan._compressed_files import check_packed, check_unpacked, open_unpacked
 from hannan._packages import package
 from hannan.core import ParameterError
 from hannan.core.validation import check_integer
-from hannan.environments._columns import Batch, Batches
+from hannan.environments._columns import Batch, Batches, Table
 from hannan.environments._dialect import Dialect, check_dialect, find_dialect, find_encoding
 
 BATCH = 4096
@@ -40,7 +40,7 @@ _UNREADABLE = (
 _LOOK = 100  # objects of JSON lines, whose keys are the columns
 
 
-class TableFile(ABC):
+class TableFile(Table):
     """A file of rows with named columns, read from its beginning each time.
 
     It has at most `max_columns` columns, and a packed one unpacks to `max_unpacked` bytes at most
@@ -84,20 +84,12 @@ class TableFile(ABC):
         """These columns of all rows, some thousand at a time."""
 
     def batches(self, columns: Sequence[str]) -> Batches:
-        """The number of the first row, from 1, and these columns of some thousand rows at a time.
-
-        Values are text, or what the format says they are.
-        """
+        """As of any table; values are text, or what the format says they are."""
         first = 1
         with _readable(self.path):
             for batch in self._batches(columns):
                 yield first, batch
                 first += len(next(iter(batch.values())))
-
-    def count(self) -> int:
-        """The number of rows: reads the file."""
-        name = self.names[0]
-        return sum(len(batch[name]) for _, batch in self.batches([name]))
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hannan.core import ContextError, Environment, HannanError, LossError, Oracle, ParameterError
 from hannan.core.rounds import IntArray
-from hannan.core.validation import check_choice
+from hannan.core.validation import FloatArray, check_choice
 from hannan.environments._columns import Cells, Labels, Part, Table, check_names, read, survey
 from hannan.environments._features import Categorical, Context, Features, as_mappings
 from hannan.environments._files import TableFile, open_table
@@ -53,6 +53,23 @@ class Tabular(Environment):
         if not found[classes]:
             raise ParameterError(f"There are no rows in {table.source}.")
         return found[classes]
+
+    def _check_range(
+        self,
+        columns: Sequence[str],
+        values: FloatArray,
+        numbers: IntArray,
+        bounds: tuple[float, float],
+        why: str = "",
+    ) -> None:
+        """Refuse values [n, p] that are out of bounds, by the numbers of their rows."""
+        outside = (values < bounds[0]) | (values > bounds[1])
+        if outside.any():
+            row, column = np.argwhere(outside)[0]
+            raise LossError(
+                f"Row {numbers[row]} of {self._table.source}, column {columns[column]!r}: "
+                f"{values[row, column]:g} {why or f'is outside value_range={bounds}'}."
+            )
 
     @cached_property
     def horizon(self) -> int:

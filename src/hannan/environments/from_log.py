@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import Action, Environment, Feedback, LossError, ParameterError, Round
+from hannan.core import Action, Environment, Feedback, ParameterError, Round
 from hannan.core.policy import loss_of
 from hannan.core.rounds import IntArray
 from hannan.core.validation import (
@@ -20,11 +20,12 @@ from hannan.core.validation import (
     check_probability,
     refuse,
 )
-from hannan.environments._columns import Labels, Numbers, check_range, read
+from hannan.environments._columns import Labels, Numbers, read
 from hannan.environments._features import Stream
 from hannan.environments._tabular import InFile
 
 METHODS = ("rejection", "importance")
+_TINY = 5e-324  # the smallest number above zero
 
 
 class LoggedRound(Round):
@@ -82,7 +83,24 @@ class Logged(Environment):
 
     def meet(self, learner: Any) -> None:
         """Refuse a learner that cannot learn from this log, or not from estimates."""
-        check_player(learner, self.estimates_range if self.method == "importance" else None)
+        name, taken = type(learner).__name__, getattr(learner, "loss_range", None)
+        full = getattr(learner, "feedback", Feedback.FULL) is Feedback.FULL
+        if self.method != "importance":
+            if full and getattr(learner, "oracle", None) is not None:
+                raise ParameterError(
+                    f"{name} learns from the losses of all actions, which a log does not hold: use "
+                    "method='importance', or a learner with bandit feedback."
+                )
+            return
+        low, high = self.estimates_range
+        if taken is not None and (low < taken[0] or taken[1] < high):
+            advice = "Pass loss_range=None, or that range, to a learner with full information"
+            if not full:
+                advice = "Use method='rejection' for a learner with bandit feedback"
+            raise ParameterError(
+                f"{name} takes losses in loss_range={tuple(taken)}, but by importance weighting "
+                f"learners are shown estimates of losses, here from {low:g} to {high:g}. {advice}."
+            )
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
@@ -206,12 +224,15 @@ class FromLog(Logged, InFile):
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[LoggedRound]:
         stream, means = Stream(self._features), Means(self.baseline)
+        low, high = self._range
         full = self.method == "importance"
         floor = 0.0 if full else self.floor or self.smallest_propensity
         # The log itself may have been drawn from a generator with the same seed.
         own_rng = rng if full else rng.spawn(1)[0]
         for numbers, (logged, values, *found) in self._batches(horizon):
-            losses = self._losses(values[:, 0], numbers)
+            self._check_range([self._outcome], values[:, :1], numbers, self._range)
+            costs = high - values[:, 0] if self.reward is not None else values[:, 0] - low
+            losses = costs / (high - low)
             if isinstance(self.propensity, str):
                 p = self._propensities(values[:, 1], numbers)
             else:
@@ -232,19 +253,9 @@ class FromLog(Logged, InFile):
         table[np.arange(len(c)), logged] += (losses - c) / p
         return [row.copy() for row in table]
 
-    def _losses(self, values: FloatArray, numbers: IntArray) -> FloatArray:
-        low, high = self._range
-        check_range(self._table.source, [self._outcome], values[:, None], self._range, numbers)
-        return ((high - values) if self.reward is not None else (values - low)) / (high - low)
-
     def _propensities(self, values: FloatArray, numbers: IntArray) -> FloatArray:
-        wrong = (values <= 0.0) | (values > 1.0)  # not the missing ones
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise LossError(
-                f"Row {numbers[row]} of {self._table.source}, column {self.propensity!r}: "
-                f"{values[row]:g} is no probability in (0, 1] of an action that was taken."
-            )
+        why = "is no probability in (0, 1] of an action that was taken"
+        self._check_range([str(self.propensity)], values[:, None], numbers, (_TINY, 1.0), why)
         return values
 
     def _check_outcome(self) -> str:
@@ -278,28 +289,6 @@ def range_of_estimates(
     low, high = losses
     least, most = (low, high) if isinstance(baseline, str) else (baseline, baseline)
     return most + (low - most) / p, least + (high - least) / p
-
-
-def check_player(learner: Any, estimates: tuple[float, float] | None) -> None:
-    """Refuse a learner for which estimates in this range, or without them the log, will not do."""
-    name, taken = type(learner).__name__, getattr(learner, "loss_range", None)
-    full = getattr(learner, "feedback", Feedback.FULL) is Feedback.FULL
-    if estimates is None and full and getattr(learner, "oracle", None) is not None:
-        raise ParameterError(
-            f"{name} learns from the losses of all actions, which a log does not hold: use "
-            "method='importance', or a learner with bandit feedback."
-        )
-    if estimates is None or taken is None:
-        return
-    low, high = estimates
-    if low < taken[0] or taken[1] < high:
-        advice = "Pass loss_range=None, or that range, to a learner with full information"
-        if not full:
-            advice = "Use method='rejection' for a learner with bandit feedback"
-        raise ParameterError(
-            f"{name} takes losses in loss_range={tuple(taken)}, but by importance weighting "
-            f"learners are shown estimates of losses, here from {low:g} to {high:g}. {advice}."
-        )
 
 
 class Means:

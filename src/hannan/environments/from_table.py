@@ -13,15 +13,7 @@ from numpy.typing import NDArray
 
 from hannan.core import LossError, ParameterError, Round
 from hannan.core.validation import FloatArray, check_loss_range, refuse
-from hannan.environments._columns import (
-    Batches,
-    Labels,
-    Numbers,
-    Part,
-    Table,
-    check_range,
-    column_names,
-)
+from hannan.environments._columns import Batches, Labels, Numbers, Part, Table, column_names
 from hannan.environments._features import Stream
 from hannan.environments._files import BATCH
 from hannan.environments._tabular import InFile, Tabular
@@ -94,7 +86,7 @@ class Replay(Tabular):
             if self.current is not None:
                 current = shown.pop().tolist()
             if self.label is None and self._range is not None:
-                check_range(self._table.source, self.actions, outcomes, self._range, numbers)
+                self._check_range(self.actions, outcomes, numbers, self._range)
                 outcomes = self._scaled(outcomes)
             yield outcomes, current, shown
 
@@ -270,7 +262,7 @@ class FromFrame(Replay):
         return iter(self._kept)
 
 
-class FrameTable:
+class FrameTable(Table):
     """The rows of a frame; only the requested columns are accessed."""
 
     def __init__(self, owner: object, frame: Any) -> None:
@@ -286,7 +278,6 @@ class FrameTable:
         raise refuse(owner, "frame", "a data frame or a mapping of names to arrays", frame)
 
     def batches(self, columns: Sequence[str]) -> Batches:
-        """The number of the first row, from 1, and these columns of some thousand rows."""
         arrays = {name: self._column(name) for name in columns}
         rows = len(next(iter(arrays.values())))
         if rows == 0 or any(len(values) != rows for values in arrays.values()):
@@ -294,10 +285,6 @@ class FrameTable:
             raise refuse(self._owner, "frame", accepted, self._frame)
         for start in range(0, rows, BATCH):
             yield start + 1, {name: v[start : start + BATCH] for name, v in arrays.items()}
-
-    def count(self) -> int:
-        """The number of rows."""
-        return len(self._column(self.names[0])) if self.names else 0
 
     def _column(self, name: str) -> NDArray[Any]:
         values = np.asarray(self._frame[name])
