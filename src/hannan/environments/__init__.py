@@ -1,8 +1,7 @@
 """Adversaries and data streams."""
 
-from hannan.environments.classification import Classification
 from hannan.environments.congestion import Congestion
-from hannan.environments.from_arrays import FromArrays
+from hannan.environments.from_arrays import Classification, FromArrays
 from hannan.environments.from_log import FromLog
 from hannan.environments.from_table import FromFile, FromFrame
 from hannan.environments.planted import Bait, LeaderPunisher, PlantedPolicy, Switching

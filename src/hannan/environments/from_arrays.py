@@ -1,18 +1,30 @@
-"""Replay of given contexts and losses."""
+"""Replay of arrays: given losses, or classes to be guessed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import repeat
-from typing import Any
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hannan.core import Environment, InputTypeError, LossError, ParameterError, Round
-from hannan.core.arrays import as_array, as_floats, as_rows, is_frame
+from hannan.core import (
+    ContextError,
+    Environment,
+    InputTypeError,
+    LossError,
+    Oracle,
+    ParameterError,
+    Round,
+)
+from hannan.core.arrays import as_array, as_floats, as_list, as_rows, columns_of, is_frame
 from hannan.core.availability import check_available
 from hannan.core.rounds import IntArray
-from hannan.core.validation import FloatArray, refuse
+from hannan.core.validation import FloatArray, check_choice, check_integer, check_positive, refuse
+from hannan.environments._scaling import RUNNING, unit
+
+_BUNDLED = ("breast_cancer", "digits", "iris", "wine")
 
 
 class FromArrays(Environment):
@@ -74,8 +86,7 @@ class FromArrays(Environment):
 
     @property
     def params(self) -> dict[str, Any]:
-        given = {"contexts": self.contexts_given, "losses": self.losses}
-        return {**given, "available": self.available}
+        return {**super().params, "contexts": self.contexts_given}
 
     @property
     def horizon(self) -> int:
@@ -90,7 +101,7 @@ class FromArrays(Environment):
             raise ParameterError(
                 f"FromArrays holds {len(self._losses)} rounds; {horizon} were asked for."
             )
-        sets = repeat(None) if self._available is None else self._available
+        sets = itertools.repeat(None) if self._available is None else self._available
         rows = zip(self._contexts[:horizon], self._losses, sets, strict=False)
         for context, losses, allowed in rows:
             yield Round(context, losses, available=allowed)
@@ -109,3 +120,196 @@ class FromArrays(Environment):
             None if row is None else check_available(self, row, K, f"available[{t}]")
             for t, row in enumerate(rows)
         ]
+
+
+class Classification(Environment):
+    r"""Rows with a class each: the actions are the classes, and all but the right one cost 1.
+
+    :math:`\ell_t(a) = 1[a \ne y_t]`. With full information this is online classification; with
+    bandit feedback the learner sees only whether its guess was right.
+
+    Parameters
+    ----------
+    rows
+        Features [n, p], an array or a frame of finite numbers.
+    labels
+        The class of each row, an array or a column: from 0 to K - 1, or names, which are numbered
+        in the order of the alphabet.
+    n_actions
+        K; by default the largest label and one more.
+    shuffle
+        Whether the rows come in a new random order in each pass, pass after pass without end.
+        Otherwise there is one pass, in the order given.
+    scale
+        What is done to the features. None: nothing. A number: they are divided by it. "unit": each
+        is mapped to [0, 1] by its range over all rows. "running-unit", "running-standard": to
+        [0, 1], or to mean 0 and variance 1, by the rows that have arrived, the present one too.
+    oracle
+        The policies that regret is measured against.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> world = hn.environments.Classification.bundled("iris")
+    >>> world.n_actions, len(world.contexts)
+    (3, 150)
+    >>> learner = hn.ContextSemiBanditFTPL(
+    ...     hn.oracles.LinearPolicies(n_actions=3), predictor=hn.predictors.Ridge(), seed=0
+    ... )
+    >>> bool(hn.play(learner, world, horizon=2000, seed=0).losses.mean() < 0.25)
+    True
+    """
+
+    def __init__(
+        self,
+        rows: Any,
+        labels: Any,
+        *,
+        n_actions: int | None = None,
+        shuffle: bool = True,
+        scale: float | str | None = None,
+        oracle: Oracle | None = None,
+    ) -> None:
+        self.rows = rows
+        self.labels = labels
+        self.shuffle = shuffle
+        self.scale = scale
+        self.oracle = oracle
+        table = _check_rows(self, rows)
+        self._labels, self._classes = _check_labels(self, labels, len(table), n_actions)
+        self.n_actions = int(self._labels.max()) + 1 if n_actions is None else n_actions
+        if oracle is not None and oracle.n_actions not in (None, self.n_actions):
+            raise ParameterError(
+                f"Classification has {self.n_actions} classes and an oracle of "
+                f"{oracle.n_actions} actions."
+            )
+        self._rows, self._scaler = _scaled(self, table, scale)
+        self._miss = 1.0 - np.eye(self.n_actions)
+
+    @classmethod
+    def bundled(
+        cls,
+        dataset: str,
+        *,
+        shuffle: bool = True,
+        scale: float | str | None = "usual",
+        oracle: Oracle | None = None,
+    ) -> Self:
+        """A data set that comes with scikit-learn.
+
+        Parameters
+        ----------
+        dataset
+            "breast_cancer", "digits", "iris" or "wine".
+        shuffle, oracle
+            As above.
+        scale
+            As above; "usual" divides the digits by 16 and maps the others to "unit".
+        """
+        check_choice(f"{cls.__name__}.bundled", "dataset", dataset, _BUNDLED)
+        from sklearn import datasets  # type: ignore[import-untyped]
+
+        rows, labels = getattr(datasets, f"load_{dataset}")(return_X_y=True)
+        if scale == "usual":
+            scale = 16.0 if dataset == "digits" else "unit"
+        return cls(rows, labels, shuffle=shuffle, scale=scale, oracle=oracle)
+
+    @property
+    def classes(self) -> list[Any]:
+        """What each action stands for: its number, or the name that was given.
+
+        >>> Classification([[0.0], [1.0]], ["spam", "ham"]).classes
+        ['ham', 'spam']
+        """
+        return list(range(self.n_actions)) if self._classes is None else list(self._classes)
+
+    @property
+    def horizon(self) -> int | None:
+        """The number of rows where they come once, else None."""
+        return None if self.shuffle else len(self._rows)
+
+    @property
+    def contexts(self) -> list[FloatArray] | None:
+        """The rows; not known ahead where they are scaled as they come."""
+        return list(self._rows) if self._scaler is None else None
+
+    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
+        if not self.shuffle and horizon > len(self._rows):
+            raise ParameterError(
+                f"Classification holds {len(self._rows)} rounds in order; {horizon} were asked "
+                "for. With shuffle=True there is no end."
+            )
+        scaler = None if self._scaler is None else self._scaler()
+        for i in itertools.islice(self._order(rng), horizon):
+            row = self._rows[i]
+            context = row if scaler is None else scaler(row.astype(np.float64))
+            yield Round(context, self._miss[self._labels[i]].copy())
+
+    def _order(self, rng: np.random.Generator) -> Iterator[int]:
+        n = len(self._rows)
+        if not self.shuffle:
+            yield from range(n)
+        while self.shuffle:
+            yield from rng.permutation(n).tolist()
+
+
+def _check_rows(owner: object, rows: Any) -> NDArray[Any]:
+    try:
+        table = as_array(rows)
+    except ValueError:
+        raise refuse(owner, "rows", "numbers [n, p]", rows) from None
+    if is_frame(rows) and table.dtype.kind not in "fiub":
+        for name, column in columns_of(rows):
+            if as_array(column).dtype.kind not in "fiub":
+                raise ContextError(
+                    f"Column {str(name)!r} of rows holds {as_list(column)[0]!r:.40}, no number: "
+                    "leave it out, or encode the rows by hannan.features.Features first."
+                )
+    if table.ndim != 2 or 0 in table.shape or table.dtype.kind not in "fiub":
+        raise refuse(owner, "rows", "numbers [n, p]", rows)
+    finite = np.isfinite(table)
+    if not finite.all():
+        row, column = divmod(int(np.argmin(finite)), table.shape[1])
+        raise ContextError(
+            f"Rows must be finite; feature {column} of row {row}, both counting from 0, is "
+            f"{table[row, column]}. Fill in or drop missing values first."
+        )
+    return table
+
+
+def _check_labels(
+    owner: object, labels: Any, n_rows: int, n_actions: int | None
+) -> tuple[NDArray[np.intp], list[str] | None]:
+    """The labels as numbers, and the names that they had."""
+    found, names = as_array(labels), None
+    if found.dtype.kind in "UO" and all(isinstance(each, str) for each in found.ravel().tolist()):
+        classes, found = np.unique(found.astype(str), return_inverse=True)
+        names = classes.tolist()
+    if found.ndim != 1 or len(found) != n_rows or found.dtype.kind not in "iub":
+        raise refuse(owner, "labels", f"{n_rows} integers or names, one for each row", labels)
+    most = int(found.max())
+    if n_actions is not None:
+        most = check_integer(owner, "n_actions", n_actions, 1) - 1
+    outside = (found < 0) | (found > most)
+    if outside.any():
+        row = int(np.argmax(outside))
+        raise LossError(
+            f"Labels must be from 0 to {most}; that of row {row}, counting from 0, is {found[row]}."
+        )
+    return found.astype(np.intp), names
+
+
+def _scaled(
+    owner: object, table: NDArray[Any], scale: float | str | None
+) -> tuple[NDArray[Any], Callable[[], Any] | None]:
+    """The rows to keep, and a factory of scalers where rows are scaled as they arrive."""
+    if isinstance(scale, str):
+        check_choice(owner, "scale", scale, ("unit", *RUNNING))
+        if scale in RUNNING:
+            return table, RUNNING[scale]
+    rows = table.astype(np.float64)
+    if scale == "unit":
+        rows = unit(rows, rows.min(axis=0), rows.max(axis=0))
+    elif scale is not None:
+        rows /= check_positive(owner, "scale", scale)
+    return rows, None
