@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -24,41 +24,31 @@ _FORMATS = [day + clock for clock in ("", " %H:%M", " %H:%M:%S") for day in _DAY
 _ID_WORDS = {"id", "ids", "uuid", "guid", "key", "index", "idx", "nr", "no", "number", "rowid"}
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Columns:
-    """Kinds of the columns of a table.
+    """Kinds of the columns of a table, and its number of rows."""
 
-    Attributes
-    ----------
-    kinds
-        Columns to be used, with words for their kinds as `FromFile` takes them.
-    left_out
-        Columns that are not used, and why.
-    missing
-        Cells that are missing or cannot be read, by column; where there are any.
-    rows
-        Of the table.
-    """
-
-    kinds: dict[str, str] = field(default_factory=dict)
-    left_out: dict[str, str] = field(default_factory=dict)
-    missing: dict[str, int] = field(default_factory=dict)
-    rows: int = 0
+    kinds: dict[str, str]
+    """Columns to be used, with words for their kinds as `FromFile` takes them."""
+    left_out: dict[str, str]
+    """Columns that are not used, and why."""
+    missing: dict[str, int]
+    """Cells that are missing or cannot be read, by column; where there are any."""
+    rows: int
 
 
 def look(
     table: Table,
     names: Sequence[str],
-    asked: Mapping[str, str] | None = None,
-    chosen: bool = False,
-    counted: Sequence[str] = (),
+    asked: Mapping[str, str],
+    chosen: bool,
+    counted: Sequence[str],
 ) -> Columns:
     """Kinds of the columns `names`, and how many cells are missing in them and in `counted`.
 
     `asked` says the kinds of some columns. Columns that are `chosen` are used, whatever they
     look like. The whole table is read, in batches.
     """
-    asked = asked or {}
     rows, sample, holes = _read(table, names, counted)
     kinds: dict[str, tuple[str | None, str]] = {}
     for name in names:
@@ -139,7 +129,7 @@ def _kind(name: str, cells: list[Any], category: bool, chosen: bool) -> tuple[st
     different = len(distinct) == len(cells) and len(cells) > _FEW
     if not different and len(distinct) <= max(_LEVELS, len(cells) // 2):
         return levels, ""
-    sentences = _are_sentences(texts)
+    sentences = sum(text.count(" ") for text in texts) >= 2 * len(texts)
     if chosen:
         return ("text" if sentences else levels), ""
     why = "free text" if sentences else "looks like an identifier: nearly every row has another"
@@ -152,10 +142,6 @@ def _are_codes(cells: Sequence[Any]) -> bool:
         isinstance(cell, str) and len(cell) > 1 and cell[0] == "0" and cell.isdecimal()
         for cell in cells
     )
-
-
-def _are_sentences(texts: Sequence[str]) -> bool:
-    return sum(text.count(" ") for text in texts) >= 2 * len(texts)
 
 
 def _numbered(name: str, numbers: Any) -> str:

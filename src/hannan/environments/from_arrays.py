@@ -240,17 +240,13 @@ class Classification(Environment):
                 "for. With shuffle=True there is no end."
             )
         scaler = None if self._scaler is None else self._scaler()
-        for i in itertools.islice(self._order(rng), horizon):
+        n = len(self._rows)
+        passes = (rng.permutation(n).tolist() for _ in itertools.count())
+        order = itertools.chain.from_iterable(passes) if self.shuffle else range(n)
+        for i in itertools.islice(order, horizon):
             row = self._rows[i]
             context = row if scaler is None else scaler(row.astype(np.float64))
             yield Round(context, self._miss[self._labels[i]].copy())
-
-    def _order(self, rng: np.random.Generator) -> Iterator[int]:
-        n = len(self._rows)
-        if not self.shuffle:
-            yield from range(n)
-        while self.shuffle:
-            yield from rng.permutation(n).tolist()
 
 
 def _check_rows(owner: object, rows: Any) -> NDArray[Any]:

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hannan.core import Action, Environment, Feedback, ParameterError, Round
 from hannan.core.policy import loss_of
@@ -237,21 +236,15 @@ class FromLog(Logged, InFile):
                 p = self._propensities(values[:, 1], numbers)
             else:
                 p = np.full(len(losses), self.smallest_propensity)
-            estimates = self._estimates(logged, losses, p, means.before(losses))
+            c = means.before(losses)
+            estimates = np.repeat(c[:, None], self.n_actions, axis=1)
+            estimates[np.arange(len(c)), logged] += (losses - c) / p
             # By rejection 1 where a row may be used, so that logging looks uniform.
             weights = 1.0 / p if full else (own_rng.random(len(p)) * p < floor).astype(np.float64)
             contexts = stream.contexts(found, len(losses))
-            columns = contexts, estimates, logged.tolist(), losses.tolist(), weights.tolist()
-            for row in zip(*columns, strict=True):
+            known = (column.tolist() for column in (logged, losses, weights))
+            for row in zip(contexts, map(np.copy, estimates), *known, strict=True):
                 yield LoggedRound(*row, full)
-
-    def _estimates(
-        self, logged: NDArray[np.intp], losses: FloatArray, p: FloatArray, c: FloatArray
-    ) -> list[FloatArray]:
-        """An estimate of all losses in each row."""
-        table = np.repeat(c[:, None], self.n_actions, axis=1)
-        table[np.arange(len(c)), logged] += (losses - c) / p
-        return [row.copy() for row in table]
 
     def _propensities(self, values: FloatArray, numbers: IntArray) -> FloatArray:
         why = "is no probability in (0, 1] of an action that was taken"

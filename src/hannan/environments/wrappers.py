@@ -21,6 +21,8 @@ from hannan.core.validation import (
     refuse,
 )
 
+Revealed = FloatArray | float | None
+
 
 class Wrapper(Environment):
     """The rounds of another environment, changed.
@@ -66,9 +68,7 @@ class WrappedRound(Round):
             raise AttributeError(name)
         return getattr(self.inner, name)
 
-    def reveal(
-        self, action: Action, feedback: Feedback = Feedback.FULL
-    ) -> FloatArray | float | None:
+    def reveal(self, action: Action, feedback: Feedback = Feedback.FULL) -> Revealed:
         return self.inner.reveal(action, feedback)
 
     @property
@@ -218,9 +218,7 @@ class _False(WrappedRound):
         self.ends = ends
         self.drawn = drawn
 
-    def reveal(
-        self, action: Action, feedback: Feedback = Feedback.FULL
-    ) -> FloatArray | float | None:
+    def reveal(self, action: Action, feedback: Feedback = Feedback.FULL) -> Revealed:
         shown = self.inner.reveal(action, feedback)
         if shown is None:
             return None
@@ -373,9 +371,7 @@ class _Permuted(WrappedRound):
         if inner.available is not None:
             self.available = np.sort(np.argsort(places)[inner.available])
 
-    def reveal(
-        self, action: Action, feedback: Feedback = Feedback.FULL
-    ) -> FloatArray | float | None:
+    def reveal(self, action: Action, feedback: Feedback = Feedback.FULL) -> Revealed:
         self.action = action
         if isinstance(action, int | np.integer):
             shown = self.inner.reveal(int(self.places[action]), feedback)

@@ -1,4 +1,4 @@
-"""Links of a road network."""
+"""Road networks: links with travel times that grow with flow."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from hannan.core import ParameterError
 from hannan.core.arrays import as_floats, as_list, missing
 from hannan.core.validation import FloatArray, check_integer, check_seed, refuse
+
+__all__ = ["RoadNetwork"]
 
 
 class RoadNetwork:
