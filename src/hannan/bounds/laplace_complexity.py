@@ -60,16 +60,12 @@ def laplace_complexity(
 
     Parameters
     ----------
-    oracle
-        The policy class.
-    contexts
-        X; by default the oracle's own contexts.
+    oracle, contexts
+        The policy class, and X; by default the oracle's own contexts.
     pairs
         Number of draws, each used with both signs; by default what the oracle asks for.
-    seed
-        Of the draws.
-    memory
-        Bytes of noise held at a time.
+    seed, memory
+        Of the draws; and bytes of noise held at a time.
 
     Examples
     --------

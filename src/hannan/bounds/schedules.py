@@ -88,10 +88,8 @@ def delayed(
 
     Parameters
     ----------
-    horizon
-        T.
-    total_delay
-        Δ, or an upper bound on it.
+    horizon, total_delay
+        T, and Δ or an upper bound on it.
     feedback
         "full", "semi-bandit" or, with m = 1, "bandit".
     second_moment, max_resamples
@@ -152,8 +150,8 @@ def self_tuned(
 
     Parameters
     ----------
-    horizon
-        T.
+    horizon, restarts
+        T and r.
     feedback, second_moment, max_resamples
         As in `delayed`, with L fixed if `max_resamples` is given.
     squares
@@ -161,8 +159,6 @@ def self_tuned(
         f - Q.
     start
         The initial value of D; it is paid once in each game.
-    restarts
-        r.
     total_delay, reacting
         Δ, and whether losses or contexts react to actions whose feedback is pending, as in
         `delayed`.
@@ -244,10 +240,8 @@ def hinted(
 
     Parameters
     ----------
-    horizon
-        T.
-    budget, share
-        c and s, as in `Trust`.
+    horizon, budget, share
+        T, and c and s as in `Trust`.
     known_law
         Whether weights are exact.
     max_resamples

@@ -65,10 +65,8 @@ def sizes_of(
 
     Parameters
     ----------
-    oracle
-        The policy class.
-    contexts
-        X, the contexts that are perturbed; by default the oracle's own contexts.
+    oracle, contexts
+        The policy class, and X, the contexts that are perturbed; by default the oracle's own.
     setting
         "transductive", or "separator" if X is a separator.
     log_size

@@ -34,12 +34,8 @@ def complete_information(
 
     Parameters
     ----------
-    horizon
-        T.
-    epsilon
-        ε to evaluate the bound at, in place of the best one.
-    form
-        "printed" or "sharp".
+    horizon, epsilon, form
+        T, ε to evaluate the bound at in place of the best one, and "printed" or "sharp".
     d, n_actions
         Number of perturbed contexts, and of elements K. Required.
     m

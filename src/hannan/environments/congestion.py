@@ -30,14 +30,10 @@ class Congestion(Environment):
         The paths that regret is measured against, such as `Paths.towards(network, …)`.
     flow
         The usual flow of each link; by default the network's own, else 0.9 of its capacity.
-    period
-        P, in rounds.
-    swing
-        a, in [0, 1].
-    wander
-        How far the walk may lead, in [0, 1].
-    step
-        Standard deviation of a step of the walk, in [0, 1].
+    period, swing
+        P, in rounds, and a, in [0, 1].
+    wander, step
+        How far the walk may lead, and the standard deviation of its steps, both in [0, 1].
 
     Attributes
     ----------

@@ -303,10 +303,8 @@ class ItemPunisher(AsksCopies):
 
     Parameters
     ----------
-    offered
-        Items in a round.
-    pool
-        Items that there are at a time.
+    offered, pool
+        Items in a round, and items that there are at a time.
     features
         Features of a visitor, and as many of an item; all standard normal.
     lifetime

@@ -94,10 +94,8 @@ class Delayed(Wrapper):
 
     Parameters
     ----------
-    environment
-        What is played.
-    delay
-        The mean number of rounds until feedback comes.
+    environment, delay
+        What is played, and the mean number of rounds until feedback comes.
     law
         "constant", "uniform" or "geometric".
 
@@ -144,14 +142,11 @@ class Corrupted(Wrapper):
 
     Parameters
     ----------
-    environment
-        What is played.
-    rate
-        The probability that a round is corrupted; with 1 and a budget, the first ones are.
-    kind
-        "flip", "noise" or "missing".
-    budget
-        The largest number of corrupted rounds; any by default.
+    environment, kind
+        What is played, and "flip", "noise" or "missing".
+    rate, budget
+        The probability that a round is corrupted, and the largest number of them, any by default;
+        with rate 1 and a budget, the first ones are.
     loss_range
         (low, high), between which losses lie.
 
@@ -252,10 +247,8 @@ class Drifting(Wrapper):
 
     Parameters
     ----------
-    environment
-        What is played.
-    changes
-        How many changes, at equal distances; 3 by default.
+    environment, changes
+        What is played, and how many changes there are, at equal distances; 3 by default.
     period
         In place of `changes`: rounds from one change to the next.
     width
