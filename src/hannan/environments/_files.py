@@ -11,6 +11,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -101,21 +102,21 @@ def _readable(path: str | PathLike[str]) -> Iterator[None]:
         raise ParameterError(f"The file {str(path)!r} cannot be read: {why}.") from error
 
 
+@dataclass
 class _Lines:
     """The lines of a file of text; no row has more characters than it may, over all its lines."""
 
-    def __init__(self, stream: IO[str], longest: int, refusal: str) -> None:
-        self._stream = stream
-        self._longest = longest
-        self._refusal = refusal
-        self.row = 0
-        """Characters since the last row was complete."""
+    stream: IO[str]
+    longest: int
+    refusal: str
+    row: int = 0
+    """Characters since the last row was complete."""
 
     def __iter__(self) -> Iterator[str]:
-        while line := self._stream.readline(self._longest + 1):
+        while line := self.stream.readline(self.longest + 1):
             self.row += len(line)
-            if self.row > self._longest:
-                raise ParameterError(self._refusal)
+            if self.row > self.longest:
+                raise ParameterError(self.refusal)
             yield line
 
     def batches(self, rows: Iterator[_Row]) -> Iterator[list[_Row]]:

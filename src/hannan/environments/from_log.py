@@ -237,13 +237,14 @@ class FromLog(Logged, InFile):
             else:
                 p = np.full(len(losses), self.smallest_propensity)
             c = means.before(losses)
-            estimates = np.repeat(c[:, None], self.n_actions, axis=1)
-            estimates[np.arange(len(c)), logged] += (losses - c) / p
+            table = np.repeat(c[:, None], self.n_actions, axis=1)
+            table[np.arange(len(c)), logged] += (losses - c) / p
+            estimates = [row.copy() for row in table]
             # By rejection 1 where a row may be used, so that logging looks uniform.
             weights = 1.0 / p if full else (own_rng.random(len(p)) * p < floor).astype(np.float64)
             contexts = stream.contexts(found, len(losses))
-            known = (column.tolist() for column in (logged, losses, weights))
-            for row in zip(contexts, map(np.copy, estimates), *known, strict=True):
+            columns = contexts, estimates, logged.tolist(), losses.tolist(), weights.tolist()
+            for row in zip(*columns, strict=True):
                 yield LoggedRound(*row, full)
 
     def _propensities(self, values: FloatArray, numbers: IntArray) -> FloatArray:

@@ -71,18 +71,12 @@ class Punisher(DrawnContexts):
         return losses
 
     def _check_actions(self, n_actions: int | None) -> int:
-        known = None if self.oracle is None else self.oracle.n_actions
-        if n_actions is None:
-            if known is None:
-                raise ParameterError(
-                    f"{type(self).__name__} needs n_actions=, or an oracle that knows it."
-                )
-            return known
-        if known not in (None, n_actions):
-            raise ParameterError(
-                f"{type(self).__name__} got n_actions={n_actions} and an oracle with {known}."
-            )
-        return check_integer(self, "n_actions", n_actions, 1)
+        who, known = type(self).__name__, None if self.oracle is None else self.oracle.n_actions
+        if n_actions is None and known is None:
+            raise ParameterError(f"{who} needs n_actions=, or an oracle that knows it.")
+        if None not in (known, n_actions) and known != n_actions:
+            raise ParameterError(f"{who} got n_actions={n_actions} and an oracle with {known}.")
+        return check_integer(self, "n_actions", known if n_actions is None else n_actions, 1)
 
     def _check_contexts(self, contexts: Contexts | None) -> list[Any]:
         who, oracle = type(self).__name__, self.oracle

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -390,12 +391,12 @@ class _Permuted(WrappedRound):
         return losses[self.places]
 
 
+@dataclass(frozen=True)
 class _Translated:
     """A learner whose answers to `would_play` use the action names of the environment inside."""
 
-    def __init__(self, learner: Any, world: Drifting) -> None:
-        self.learner = learner
-        self.world = world
+    learner: Any
+    world: Drifting
 
     def would_play(self, context: Any = None, copies: int = 1, seed: int = 0) -> list[Action]:
         """What copies of the learner would play now."""
