@@ -147,18 +147,16 @@ def _are_codes(cells: Sequence[Any]) -> bool:
 def _numbered(name: str, numbers: Any) -> str:
     """Why whole numbers look as if they only told rows apart; empty if they do not."""
     n = len(numbers)
-    if n < _FEW or not np.array_equal(numbers, np.round(numbers)):
-        return ""
-    if len(np.unique(numbers)) < n:
+    whole = np.array_equal(numbers, np.round(numbers))
+    if n < _FEW or not whole or len(np.unique(numbers)) < n:
         return ""
     if np.all(np.diff(numbers) == 1):
         return "counts the rows"
     words = set("".join(c if c.isalnum() else " " for c in name.lower()).split())
-    if words & _ID_WORDS or name.startswith("unnamed") or name.lower().endswith("id"):
-        return "looks like an identifier: every row has another"
+    named = words & _ID_WORDS or name.startswith("unnamed") or name.lower().endswith("id")
+    # Numbers drawn from a narrow range would have met by now.
     span = float(numbers.max() - numbers.min()) + 1.0
-    if n * n / (2.0 * span) > 10.0:
-        # Numbers drawn from this range would have met by now.
+    if named or n * n / (2.0 * span) > 10.0:
         return "looks like an identifier: every row has another"
     return ""
 
