@@ -59,15 +59,9 @@ class Listed(Environment):
         self.losses = losses
         self.n_actions = n_actions
 
-    @property
-    def horizon(self) -> int:
-        """Number of losses."""
-        return len(self.losses)
-
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
         """Yield the first losses."""
-        for loss in self.losses[:horizon]:
-            yield Round(None, loss)
+        yield from (Round(None, loss) for loss in self.losses[:horizon])
 
 
 class Repeats(Environment):
@@ -78,24 +72,19 @@ class Repeats(Environment):
     the last action on that context. Noise drawn once makes the learner a function of the totals,
     and then it pays in nearly every round.
 
-    The `arrivals` are the contexts, again and again in this order; the expected action costs
-    `high` and the others `low`.
+    The `arrivals` are the contexts, again and again in this order; the expected action costs 1
+    and the others `low`.
     """
 
     oblivious = False
     oracle: FinitePolicies
 
     def __init__(
-        self,
-        oracle: FinitePolicies,
-        arrivals: Sequence[int] = (0,),
-        low: float = 0.0,
-        high: float = 1.0,
+        self, oracle: FinitePolicies, arrivals: Sequence[int] = (0,), low: float = 0.0
     ) -> None:
         self.oracle = oracle
         self.arrivals = arrivals
         self.low = low
-        self.high = high
         self.n_actions = oracle.n_actions
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
@@ -110,7 +99,7 @@ class Repeats(Environment):
             record = seen[x, (totals - totals.min()).tobytes()]
             expected = int(record.argmax()) if record.any() else last[x]
             losses = np.full(K, self.low)
-            losses[expected] = self.high
+            losses[expected] = 1.0
             this = Round(x, losses)
             yield this
             assert isinstance(this.action, int)
@@ -123,19 +112,16 @@ class Habits(Environment):
     """An adversary that charges 1 for what has been played most, of late, on the same context.
 
     The `arrivals` are the contexts, drawn evenly. Another element costs 1 too with probability
-    `others`, and in the next round on its context a round still counts `memory`.
+    `others`, and a round counts a tenth less in the next one on its context.
     """
 
     oblivious = False
     oracle: Oracle
 
-    def __init__(
-        self, oracle: Oracle, arrivals: Sequence[Any], others: float = 0.3, memory: float = 0.9
-    ) -> None:
+    def __init__(self, oracle: Oracle, arrivals: Sequence[Any], others: float = 0.3) -> None:
         self.oracle = oracle
         self.arrivals = arrivals
         self.others = others
-        self.memory = memory
         self.n_actions = int(oracle.n_actions or 0)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
@@ -148,5 +134,5 @@ class Habits(Environment):
             losses[np.argsort(-played[i], kind="stable")[:m]] = 1.0
             this = Round(self.arrivals[i], losses)
             yield this
-            played[i] *= self.memory
+            played[i] *= 0.9
             played[i, this.action] += 1.0

@@ -28,6 +28,7 @@ from hannan.learners import (
 )
 from hannan.oracles import FinitePolicies, FunctionOracle, Thresholds
 from hannan.verify.claim import Check, Effort, claim
+from hannan.verify.trial import sizes
 
 _LEVEL = 1e-6  # of each check
 _VOTES, _WITNESSES = 3, 8
@@ -50,8 +51,7 @@ class Bisection(Environment):
     def __init__(self, learner: Learner, name: Callable[[Fraction], Any] | None = None) -> None:
         self.learner = learner
         self.name = name
-        self.expected: list[float] = []
-        """What each round costs the learner, on average over its randomness."""
+        self.expected: list[float] = []  # what each round costs, on average over its randomness
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
         """Yield points between those labelled 0 and those labelled 1."""
@@ -129,33 +129,21 @@ class Games(NamedTuple):
 
     name: str
     traces: list[Trace]
-    expected: FloatArray
-    """Mean loss of each round given what was before it, [games, T]."""
-    claimed: int
-    """Bounds that the learner claimed after a game."""
-
-    @property
-    def T(self) -> int:
-        """Rounds of a game."""
-        return int(self.expected.shape[1])
-
-    @property
-    def regret(self) -> float:
-        """The mean loss, because the best threshold loses nothing."""
-        return float(self.expected.mean(axis=0).sum())
+    expected: FloatArray  # mean loss of each round given what was before it, [games, T]
+    claimed: int  # bounds that the learner claimed after a game
 
     def forced(self) -> Check:
-        r"""Check that T/2 was lost.
+        r"""Check that T/2 was lost; the regret is the mean loss, as the best threshold has none.
 
         The share of n witnesses that lose in a round has a mean of 1/2 ± δ, plus with probability
         1/2 + δ at least, so :math:`E[e^{-\lambda (\text{share} - 1/2)}] \le e^{\lambda^2/8n}` for
         :math:`\lambda \le 4`. The allowance is Azuma's.
         """
-        rounds = self.expected.size * _WITNESSES
-        chance = self.T * math.sqrt(math.log(1.0 / _LEVEL) / (2.0 * rounds))
-        limit = bounds.non_transductive(self.T)
-        what = f"regret of {self.name} in {self.T} rounds"
-        return Check(what, self.regret, limit, at_most=False, allowance=chance)
+        T = int(self.expected.shape[1])
+        regret = float(self.expected.mean(axis=0).sum())
+        chance = T * math.sqrt(math.log(1.0 / _LEVEL) / (2.0 * self.expected.size * _WITNESSES))
+        what = f"regret of {self.name} in {T} rounds"
+        return Check(what, regret, bounds.non_transductive(T), at_most=False, allowance=chance)
 
 
 @claim(
@@ -178,8 +166,7 @@ def forced_regret(effort: Effort) -> Iterator[Check]:
         return int(x * 2**n) - 1
 
     listed = _play(lambda seed: on_a_list(table, seed), n, effort.pick(12, 24), effort, number)
-    for games in (*line, *listed):
-        yield games.forced()
+    yield from (games.forced() for games in (*line, *listed))
     yield from _fair([*line, *listed])
     yield from _told(line[0].traces)
     claimed = float(sum(games.claimed for games in line))
@@ -222,17 +209,15 @@ def _fair(games: Sequence[Games]) -> Iterator[Check]:
 def _told(games: Sequence[Trace]) -> Iterator[Check]:
     """Play the same sequences with a learner that knows beforehand which points will come."""
     T = len(games[0])
-    # G depends on how many points there are and not on where.
-    G = bounds.laplace_complexity(Thresholds(), games[0].contexts, seed=0)
-    size = Thresholds().log_size(games[0].contexts)
-    replayed = []
+    regrets = []
     for game in games:
         world = FromArrays(game.contexts, game.outcomes)
         for seed in range(8):
             learner = ContextFTPL(Thresholds(), contexts=sorted(game.contexts), seed=seed)
-            replayed.append(play(learner, world))
-    regret = float(np.mean([trace.regret() for trace in replayed]))
-    bound = bounds.self_tuned(T, d=T, n_actions=2, log_size=size, complexity=G).value
+            regrets.append(play(learner, world).regret())
+    regret = float(np.mean(regrets))
+    # G depends on how many points there are and not on where.
+    bound = bounds.self_tuned(T, **sizes(Thresholds(), games[0].contexts)).value
     what = "ContextFTPL told the contexts, same sequences: regret"
     yield Check(what, regret, bound)
     yield Check(f"{what} at most half of T/2", regret, 0.5 * bounds.non_transductive(T))

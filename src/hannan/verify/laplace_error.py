@@ -45,18 +45,15 @@ def noise_law(effort: Effort) -> Iterator[Check]:
     assert noise is not None
     draws = scale * np.array([noise.unit(i) for i in range(effort.pick(2500, 50_000))])
     cells = draws.ravel()
-    far = [_distance(cells, factor / epsilon) for factor in (1.0, 0.5, 2.0)]
-    critical = float(stats.kstwo.isf(_LEVEL, cells.size))
+    yield _fits("fake losses: distance from Laplace(1/ε)", cells, 1.0 / epsilon)
+    yield _fits("were the scale half of it", cells, 0.5 / epsilon, False)
+    yield _fits("were it twice as much", cells, 2.0 / epsilon, False)
     alone = ContextFTPL(FinitePolicies([[0]], n_actions=1), epsilon=epsilon, seed=effort.seed + 1)
-    n = effort.pick(60_000, 300_000)
-    projected = alone.oracle.objective().minima(draw_of(alone), n)
-    bound = float(stats.kstwo.isf(_LEVEL, n))
-    plays = max(_plays(effort, oracle, x) for oracle in (0, 1) for x in (0.0, 1.0, 2.5))
-    yield Check("fake losses: distance from Laplace(1/ε)", far[0], critical)
-    yield Check("were the scale half of it", far[1], critical, False)
-    yield Check("were it twice as much", far[2], critical, False)
-    yield Check("as the oracle adds them up", _distance(projected, 1.0 / epsilon), bound)
+    projected = alone.oracle.objective().minima(draw_of(alone), effort.pick(60_000, 300_000))
+    yield _fits("as the oracle adds them up", projected, 1.0 / epsilon)
     yield Check("correlation of neighbours, standard errors", _correlation(draws), _SIGMAS)
+    oracles = AllPolicies(1, 2), FinitePolicies([0, 1])
+    plays = max(_plays(effort, oracle, x) for oracle in oracles for x in (0.0, 1.0, 2.5))
     yield Check("plays: standard errors from their probability", plays, _SIGMAS)
 
 
@@ -65,9 +62,10 @@ def draw_of(learner: ContextFTPL, number: int = 0) -> Draw:
     return Draw(learner.leader.noise, number, learner.step.scale)
 
 
-def _distance(values: FloatArray, scale: float) -> float:
-    """Return the statistic of Kolmogorov and Smirnov."""
-    return float(stats.kstest(values, stats.laplace(scale=scale).cdf).statistic)
+def _fits(what: str, values: FloatArray, scale: float, at_most: bool = True) -> Check:
+    """Check how far values are from Laplace's law, as Kolmogorov and Smirnov measure it."""
+    far = float(stats.kstest(values, stats.laplace(scale=scale).cdf).statistic)
+    return Check(what, far, float(stats.kstwo.isf(_LEVEL, values.size)), at_most)
 
 
 def _correlation(draws: FloatArray) -> float:
@@ -81,14 +79,13 @@ def _correlation(draws: FloatArray) -> float:
     return max(found)
 
 
-def _plays(effort: Effort, listed: int, ahead: float) -> float:
+def _plays(effort: Effort, oracle: Oracle, ahead: float) -> float:
     r"""Return the distance of a learner's plays from their law, in standard errors.
 
     One of two actions is ahead by x/ε. The difference of two unit Laplace variables exceeds x
     with probability :math:`(\frac12 + \frac x4) e^{-x}`.
     """
     epsilon = 0.7
-    oracle = FinitePolicies([0, 1]) if listed else AllPolicies(1, 2)
     losses = (0.0, ahead / epsilon + 1.0)
     learner = ContextFTPL(oracle, epsilon=epsilon, seed=effort.seed, loss_range=losses)
     learner.act(0)

@@ -65,14 +65,24 @@ def price(effort: Effort) -> Iterator[Check]:
     alone = [calls for calls, _ in foreseen]
     separate = [draws(sets, L, Separate(), ones, T, effort.seed)[0] for L in LIMITS]
     shared = [draws(sets, L, "shared", ones, T, effort.seed)[0] for L in LIMITS]
-    gaps = [_standard_errors(calls - expected) for calls, expected in foreseen]
+    # Where the number of calls is certain, rounding in q is all there is.
+    gaps = [
+        abs(float(gap.mean())) / max(float(gap.std()) / math.sqrt(T), 1e-6)
+        for gap in (calls - expected for calls, expected in foreseen)
+    ]
     saved = [float(a.mean() / b.mean()) for a, b in zip(shared, separate, strict=True)]
     yield from _few("one action", alone, K, 1)
     yield Check("one action: mean less Σ 1-(1-q)^(L-1), in standard errors", max(gaps), SIGMAS)
     yield from _few(f"sets of {m}", separate, K, m)
     yield Check(f"sets of {m}: shared stream, as a share of separate ones", max(saved), 1.0)
     yield Check(f"sets of {m}, shared: most in a round / (L-1)", _most(shared, 1), 1.0)
-    yield from _free(effort, sets, K, T)
+    nothing, _ = draws(sets, 120, Separate(), np.zeros(K), T, effort.seed)
+    yield Check("no losses: calls in all rounds", float(nothing.sum()), 0.0)
+    pairs = combinations(range(1, K), 2)
+    with_first = FinitePolicies([[(0, *pair)] for pair in pairs], n_actions=K)
+    some, _ = draws(with_first, 120, Separate(), np.eye(K)[0], T, effort.seed)
+    what = "an element in all sets, the only one that costs: most in a round"
+    yield Check(what, float(some.max()), 1.0)
 
 
 def _few(what: str, found: list[FloatArray], K: int, m: int) -> Iterator[Check]:
@@ -82,28 +92,11 @@ def _few(what: str, found: list[FloatArray], K: int, m: int) -> Iterator[Check]:
     chance = SIGMAS * np.std(found, axis=1) / math.sqrt(len(found[0]))
     share, slack = float((means / limits).max()), float((chance / limits).max())
     most = "L-1" if m == 1 else "m(L-1)"
-    last = f"{what}, L = {LIMITS[-1]}: mean, below K"
     yield Check(f"{what}: mean / min{{K, {most}}}", share, 1.0, allowance=slack)
+    last = f"{what}, L = {LIMITS[-1]}: mean, below K"
     yield Check(last, float(means[-1]), K, allowance=float(chance[-1]))
     yield Check(f"{what}: most in a round / {most}", _most(found, m), 1.0)
 
 
 def _most(found: list[FloatArray], m: int) -> float:
     return max(float(calls.max()) / (m * (L - 1)) for L, calls in zip(LIMITS, found, strict=True))
-
-
-def _free(effort: Effort, sets: Oracle, K: int, T: int) -> Iterator[Check]:
-    """Check that losses of zero cost no calls."""
-    nothing, _ = draws(sets, 120, Separate(), np.zeros(K), T, effort.seed)
-    pairs = combinations(range(1, K), 2)
-    with_first = FinitePolicies([[(0, *pair)] for pair in pairs], n_actions=K)
-    some, _ = draws(with_first, 120, Separate(), np.eye(K)[0], T, effort.seed)
-    what = "an element in all sets, the only one that costs: most in a round"
-    yield Check("no losses: calls in all rounds", float(nothing.sum()), 0.0)
-    yield Check(what, float(some.max()), 1.0)
-
-
-def _standard_errors(gap: FloatArray) -> float:
-    # Where the number of calls is certain, rounding in q is all there is.
-    error = max(float(gap.std()) / math.sqrt(len(gap)), 1e-6)
-    return abs(float(gap.mean())) / error

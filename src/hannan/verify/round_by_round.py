@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from hannan.bounds import semi_bandit
+from hannan.core import Feedback
 from hannan.core.validation import FloatArray
 from hannan.learners import ContextFTPL, ContextSemiBanditFTPL, SelfTuned
 from hannan.oracles import AllPolicies, FinitePolicies
@@ -27,7 +28,6 @@ _LISTED = FinitePolicies([[0], [1]])
 _G = 0.75  # the mean of the larger of two Laplace variates
 _LAGS = (1, 2, 3)
 _CAP, _LENGTH = 4, 60
-_ANNOUNCED = "probabilities announced, off those of the law"
 _MODES: dict[str, Any] = {"one success": "shared", "two successes": 2, "exact weights": "exact"}
 _CONFIDENCE = f"exact, or {SIGMAS} standard errors for each of some thirty sums: below 1e-5"
 
@@ -62,12 +62,10 @@ class Sums:
 
     def checks(self, where: str) -> Iterator[Check]:
         """Check that none of them is far from zero."""
-        for what in self._sums:
-            yield Check(f"{where}: {what}, in standard errors", abs(self._score(what)), SIGMAS)
-
-    def _score(self, what: str) -> float:
-        found, variance = self._sums[what], self._variances[what]
-        return found / math.sqrt(variance) if variance > 0.0 else found * math.inf if found else 0.0
+        for what, total in self._sums.items():
+            error = math.sqrt(self._variances[what])
+            score = abs(total) / error if error > 0.0 else math.inf if total else 0.0
+            yield Check(f"{where}: {what}, in standard errors", score, SIGMAS)
 
 
 class Plays:
@@ -109,21 +107,24 @@ def full_information(effort: Effort) -> Iterator[Check]:
     }
     for where, (options, guesses) in cases.items():
         learner = ContextFTPL(**{"oracle": _TWO, "seed": effort.seed, **options})
-        yield from _full_games(where, learner, T, guesses)
+        yield from _games(where, learner, T, guesses)
 
 
-def _full_games(where: str, learner: ContextFTPL, T: int, guesses: FloatArray) -> Iterator[Check]:
-    """Play games whose losses keep the totals apart by about 1.5/ε.
+def _games(where: str, learner: Any, T: int, guesses: FloatArray) -> Iterator[Check]:
+    """Play short games, as instability costs most while there is little noise.
 
-    Short ones, as instability costs most while there is little noise.
+    With full information losses keep the totals apart by about 1.5/ε; of a bandit's two actions
+    the one that leads costs 1 and the other 0.3.
     """
+    full = learner.feedback is Feedback.FULL
+    apart, cheap = (1.5, 0.0) if full else (0.0, 0.3)
     sums, off = Sums(), 0.0
     plays = Plays(sums)
     for t in range(T):
         number, n = divmod(t, _LENGTH)
         if n == 0:
             learner, totals = learner.fresh(number), np.zeros(2)
-        step: Any = learner.step
+        step = learner.step
         D = step.D if step.measures else 0.0
         scale = _scale(step, n)
         gap, ahead = totals[0] - totals[1], guesses[n, 0] - guesses[n, 1]
@@ -131,17 +132,21 @@ def _full_games(where: str, learner: ContextFTPL, T: int, guesses: FloatArray) -
         if t % 16 == 0:
             off = max(off, abs(float(learner.propensities().probabilities[0]) - p))
         action = learner.act()
-        assert isinstance(action, int)
         plays.add(action, p, gap + ahead)
-        target = 1.5 * scale * (-1.0 if number % 2 and n else 1.0)
-        losses = np.array([1.0, 0.0] if gap <= target else [0.0, 1.0])
-        learner.update(losses)
-        totals += losses
+        target = apart * scale * (-1.0 if number % 2 and n else 1.0)
+        losses = np.array([1.0, cheap] if gap <= target else [cheap, 1.0])
+        learner.update(losses if full else losses[action])
+        after = totals + losses if full else totals_of(learner)
+        added, totals = after - totals, after
+        if not full:
+            right = (1.0 - (1.0 - np.array([p, 1.0 - p])) ** _CAP) * losses
+            for a, error in enumerate((added - right).tolist()):
+                sums.add(f"estimates of action {a}", error, error * error)
         if step.measures and scale > 0.0:
-            width = losses[0] - losses[1] - ahead
-            mean = width * (p - first_leads(gap + losses[0] - losses[1], scale))
+            width = added[0] - added[1] - ahead
+            mean = width * (p - first_leads(gap + added[0] - added[1], scale))
             sums.add("what D grew by", step.D - D - mean, mean * (abs(width) - mean))
-    yield Check(f"{where}: {_ANNOUNCED}", off, 1e-9)
+    yield Check(f"{where}: probabilities announced, off those of the law", off, 1e-9)
     yield from sums.checks(where)
 
 
@@ -158,42 +163,8 @@ def bandit(effort: Effort) -> Iterator[Check]:
             learner = ContextSemiBanditFTPL(
                 _TWO, epsilon=epsilon, resampling=mode, max_resamples=_CAP, seed=effort.seed
             )
-            yield from _bandit_games(f"{how}, {name}", learner, T)
+            yield from _games(f"{how}, {name}", learner, T, np.zeros((_LENGTH, 2)))
         yield from _caps(name, mode)
-
-
-def _bandit_games(where: str, learner: ContextSemiBanditFTPL, T: int) -> Iterator[Check]:
-    """Play games in which the leader costs 1 and the other action 0.3."""
-    sums, off = Sums(), 0.0
-    plays = Plays(sums)
-    for t in range(T):
-        learner = learner if t % _LENGTH else learner.fresh(t // _LENGTH)
-        step: Any = learner.step
-        totals = totals_of(learner)
-        gap = totals[0] - totals[1]
-        D = step.D if step.measures else 0.0
-        scale = _scale(step, t)
-        p = first_leads(gap, scale)
-        if t % 16 == 0:
-            off = max(off, abs(float(learner.propensities().probabilities[0]) - p))
-        action = learner.act()
-        assert isinstance(action, int)
-        plays.add(action, p, gap)
-        losses = np.array([1.0, 0.3] if gap <= 0.0 else [0.3, 1.0])
-        learner.update(float(losses[action]))
-        added = totals_of(learner) - totals
-        q = np.array([p, 1.0 - p])
-        right = (1.0 - (1.0 - q) ** _CAP) * losses
-        for a in range(2):
-            error = float(added[a] - right[a])
-            sums.add(f"estimates of action {a}", error, error * error)
-        if step.measures and scale > 0.0:
-            after = first_leads(gap + added[0] - added[1], scale)
-            mean = float(added[0] - added[1]) * (p - after)
-            grown = step.D - D - mean
-            sums.add("what D grew by", grown, mean * (float(added[action]) - mean))
-    yield Check(f"{where}: {_ANNOUNCED}", off, 1e-9)
-    yield from sums.checks(where)
 
 
 def _caps(name: str, mode: Any) -> Iterator[Check]:

@@ -33,28 +33,20 @@ _SIGMAS = 6.0  # a normal variable is that far out with probability 1e-9
 class Turn(NamedTuple):
     """One round at some totals: how often each policy led before it and after it."""
 
+    draws: int
     before: Counts
     after: Counts
-    cost: FloatArray
-    """v of each policy."""
-    least: FloatArray
-    """Its loss less the smallest one; often the same."""
-    allowed: FloatArray
-    """The exponent εκv."""
-    printed: float
-    """What the printed lemma lets stability be."""
+    cost: FloatArray  # v of each policy
+    least: FloatArray  # its loss less the smallest one; often the same
+    allowed: FloatArray  # the exponent εκv
+    printed: float  # what the printed lemma lets stability be
 
     @property
-    def draws(self) -> int:
-        """Number of leaders that were counted, before and after."""
-        return int(self.before.sum())
-
-    @property
-    def exponent(self) -> FloatArray:
-        """log p_t/p_{t+1}, NaN where there are too few."""
-        enough = (self.before >= 200) & (self.after >= 200)
-        ratio = self.before / np.maximum(self.after, 1)
-        return np.where(enough, np.log(np.where(enough, ratio, 1.0)), np.nan)
+    def needed(self) -> float:
+        """The largest exponent log p_t/p_{t+1} as a share of εκv, where there are enough draws."""
+        enough = (self.before >= 200) & (self.after >= 200) & (self.cost > 0)
+        exponents = np.log(self.before[enough] / self.after[enough])
+        return float((exponents / self.allowed[enough]).max())
 
     @property
     def surely(self) -> FloatArray:
@@ -65,16 +57,16 @@ class Turn(NamedTuple):
         return np.asarray(np.log(np.where(before > 0, low, 1e-300)) - np.log(high))
 
     @property
-    def stability(self) -> float:
-        """Cost of not knowing the round."""
-        return float((self.before - self.after) @ self.cost) / self.draws
-
-    @property
     def chance(self) -> float:
         """Deviation of the stability that chance may cause."""
         laws = (self.before / self.draws, self.after / self.draws)
         variance = sum(law @ self.cost**2 - (law @ self.cost) ** 2 for law in laws)
         return float(_SIGMAS * np.sqrt(variance / self.draws))
+
+    @property
+    def stability(self) -> float:
+        """What not knowing the round costs, surely."""
+        return float((self.before - self.after) @ self.cost) / self.draws - self.chance
 
     @property
     def limit(self) -> float:
@@ -108,18 +100,20 @@ class Lemma(NamedTuple):
         context = len(oracle.contexts) - 1 if context is None else context
         known: dict[str, Any] = {"separator" if self.separator else "contexts": range(d)}
         learner = ContextFTPL(oracle, epsilon=_EPSILON, seed=seed, loss_range=None, **known)
-        for x, loss in history:
-            _play(learner, x, np.asarray(loss) / _EPSILON)
-        first = 2**20  # draws that no round was played with
-        before = _leader_counts(learner, first, draws)
-        _play(learner, context, losses)
-        after = _leader_counts(learner, first + draws, draws)
-        loss = oracle.losses_by_code(losses)[oracle.table[:, context]]
-        return self._compare(oracle, d, loss, before, after)
 
-    def _compare(
-        self, oracle: FinitePolicies, d: int, loss: FloatArray, before: Counts, after: Counts
-    ) -> Turn:
+        def counted(first: int) -> Counts:
+            """Count how often each policy leads under the present total."""
+            leaders: Any = learner.leader.total.leaders(draw_of(learner, first), draws)
+            return np.bincount([leader.index for leader in leaders], minlength=oracle.n_policies)
+
+        for x, earlier in history:
+            learner.act(x)
+            learner.update(np.asarray(earlier) / _EPSILON)
+        before = counted(2**20)  # draws that no round was played with
+        learner.act(context)
+        learner.update(losses)
+        after = counted(2**20 + draws)
+        loss = oracle.losses_by_code(losses)[oracle.table[:, context]]
         m, setting = oracle.max_chosen, "separator" if self.separator else "transductive"
         case: dict[str, Any] = {"d": d, "n_actions": oracle.n_actions, "m": m, "setting": setting}
         case["nonnegative"] = self.nonnegative
@@ -127,11 +121,11 @@ class Lemma(NamedTuple):
         least = loss - loss.min()
         cost = loss if self.nonnegative and (m > 1 or not oracle.antichain) else least
         if self.nonnegative:
-            printed = _EPSILON * float(before @ loss**2) / int(before.sum())
+            printed = _EPSILON * float(before @ loss**2) / draws
         else:
             case |= {"loss_bound": max(float(np.abs(loss).max()), 1e-9) / m, "log_size": 1.0}
             printed = bounds.stability_plus_error(_EPSILON, 1, **case).terms["stability"]
-        return Turn(before, after, cost, least, _EPSILON * kappa * cost, printed)
+        return Turn(draws, before, after, cost, least, _EPSILON * kappa * cost, printed)
 
     def random(self, rng: np.random.Generator, draws: int) -> Turn:
         """Draw a class, history and round; single actions, sets of one size, or any sets."""
@@ -163,26 +157,12 @@ class Lemma(NamedTuple):
         every = [*turns, *tight.values()]
         beyond = max(float((turn.surely - turn.allowed).max()) for turn in every)
         yield Check("exponent log p/p' surely needed beyond εκv, worst policy", beyond, 0.0)
-        share = max((turn.stability - turn.chance) / turn.limit for turn in every if turn.limit)
+        share = max(turn.stability / turn.limit for turn in every if turn.limit)
         yield Check("stability surely, as a share of E v(1 - exp(-εκv))", share, 1.0)
-        loose = max((turn.stability - turn.chance) / turn.printed for turn in every)
+        loose = max(turn.stability / turn.printed for turn in every)
         yield Check("stability surely, as a share of the printed lemma's", loose, 1.0)
         for name, turn in tight.items():
-            shares = turn.exponent / np.where(turn.cost > 0, turn.allowed, np.nan)
-            worst = float(np.fmax.reduce(shares))
-            yield Check(f"{name}: exponent needed, as a share of εκv", worst, 0.9, False)
-
-
-def _play(learner: ContextFTPL, context: Any, losses: Any) -> None:
-    learner.act(context)
-    learner.update(losses)
-
-
-def _leader_counts(learner: ContextFTPL, first: int, count: int) -> Counts:
-    """Count how often each policy of a table leads under the present total, over some draws."""
-    table: Any = learner.oracle
-    leaders: Any = learner.leader.total.leaders(draw_of(learner, first), count)
-    return np.bincount([leader.index for leader in leaders], minlength=table.n_policies)
+            yield Check(f"{name}: exponent needed, as a share of εκv", turn.needed, 0.9, False)
 
 
 @claim("additive-stability", "Lemma (transductive stability)", _CONFIDENCE)

@@ -10,14 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.bounds import (
-    Bound,
-    complete_information,
-    laplace_complexity,
-    self_tuned,
-    switching,
-    switching_log_size,
-)
+from hannan.bounds import Bound, complete_information, self_tuned, switching, switching_log_size
 from hannan.core import Environment
 from hannan.core.oracle import Draw
 from hannan.core.policy import loss_of
@@ -27,7 +20,7 @@ from hannan.learners import PlayoutFTPL
 from hannan.oracles import FinitePolicies, Switching
 from hannan.verify.adversaries import Repeats
 from hannan.verify.claim import Check, Effort, claim
-from hannan.verify.trial import Trial
+from hannan.verify.trial import Trial, sizes
 
 _K = 1  # switches of the sequences that regret is measured against
 
@@ -38,16 +31,15 @@ def _problem(
     """Return the trial of a class on contexts that are known in advance, and its sizes."""
     T, oracle = len(contexts), Switching(base, _K, sequence=contexts)
     base_size = base.log_size(sorted(set(contexts)))
-    G = laplace_complexity(oracle, oracle.contexts, seed=0)
-    known: dict[str, Any] = {"n_actions": base.n_actions, "complexity": G}
-    sizes = {"d": T, "log_size": switching_log_size(T, _K, base_size), **known}
+    known: dict[str, Any] = {**sizes(oracle, oracle.contexts)}
+    own = {"log_size": base_size, "n_actions": base.n_actions, "complexity": known["complexity"]}
 
     def bound(form: str, epsilon: float | None = None) -> Bound:
         if epsilon is not None:
-            return complete_information(T, form=form, epsilon=epsilon, **sizes)
-        return switching(T, switches=_K, log_size=base_size, form=form, **known)
+            return complete_information(T, form=form, epsilon=epsilon, **known)
+        return switching(T, switches=_K, form=form, **own)
 
-    return Trial(what, oracle, environment, T, bound, switches=_K), sizes
+    return Trial(what, oracle, environment, T, bound, switches=_K), known
 
 
 def problems(T: int, rng: np.random.Generator) -> list[tuple[Trial, dict[str, Any]]]:
@@ -85,18 +77,17 @@ def regret_to_sequences(effort: Effort) -> Iterator[Check]:
     printed bound exceeds the number of rounds, the sharp and the playout one do not.
     """
     seeds = effort.seeds("switching", 4, 16)
-    for trial, sizes in problems(effort.pick(300, 900), effort.rng("switching", "losses")):
+    for trial, known in problems(effort.pick(300, 900), effort.rng("switching", "losses")):
         what, T = trial.what, trial.horizon
         yield from trial.theorem(seeds)
         own = trial.regret(seeds)
-        yield Check(f"{what}: regret, self-tuned", own, self_tuned(T, **sizes).value)
+        yield Check(f"{what}: regret, self-tuned", own, self_tuned(T, **known).value)
         sharp, playout = (trial.bound(form=form).value for form in ("sharp", "playout"))
         future = trial.regret(seeds, learner=PlayoutFTPL, horizon=T)
         yield Check(f"{what}: regret, noise on the future only", future, playout)
         yield Check(f"{what}: playout bound below the sharp one", playout, sharp)
-        if trial.environment.oblivious:
-            switching_oracle: Any = trial.oracle
-            times = trial.regret(seeds, oracle=switching_oracle.base) / own
+        if isinstance(trial.oracle, Switching) and trial.environment.oblivious:
+            times = trial.regret(seeds, oracle=trial.oracle.base) / own
             name = f"{what}: regret without sequences, as a multiple of that with"
             yield Check(name, times, 2.0, at_most=False)
 
@@ -126,15 +117,12 @@ def counted(effort: Effort) -> Iterator[Check]:
     count = np.array([len(sequences(*case)) for case in cases], float)
     printed = np.array([float(T * N) ** k for T, N, k in cases])
     corrected = printed * [N for _, N, _ in cases]
-    yield Check("largest relative error of the formula", _apart(formula, count), 1e-9)
-    yield Check("largest relative error of the oracle's size", _apart(oracles, count), 1e-9)
+    for name, found in (("the formula", formula), ("the oracle's size", oracles)):
+        error = float(np.max(np.abs(np.array(found) - count) / count))
+        yield Check(f"largest relative error of {name}", error, 1e-9)
     yield Check("largest share of T^k N^(k+1)", float((count / corrected).max()), 1.0)
     share = float((count / printed).max())
     yield Check("largest share of the printed T^k N^k", share, 1.1, at_most=False)
-
-
-def _apart(found: list[float], exact: FloatArray) -> float:
-    return float(np.max(np.abs(np.array(found) - exact) / exact))
 
 
 @claim("switching-oracle", "Lemma (oracle for sequences)", "holds on every instance")

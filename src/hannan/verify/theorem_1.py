@@ -28,16 +28,11 @@ _SIGMAS = 5.0  # a normal variable is that far out with probability 3e-7
 class Terms(NamedTuple):
     """What a fixed sequence costs, a column for each draw of noise kept for the whole game."""
 
-    played: FloatArray
-    """Loss of the leader of each round, [T, draws]."""
-    foreseeing: FloatArray
-    """Loss of the leader that knew the round, under the same noise."""
-    best: float
-    """Loss of the best policy."""
-    lowest: FloatArray
-    """Noise of the policy it favours most, [draws]."""
-    highest: FloatArray
-    """Noise of the policy it favours least."""
+    played: FloatArray  # loss of the leader of each round, [T, draws]
+    foreseeing: FloatArray  # loss of the leader that knew the round, under the same noise
+    best: float  # loss of the best policy
+    lowest: FloatArray  # noise of the policy it favours most, [draws]
+    highest: FloatArray  # noise of the policy it favours least
 
     @property
     def stability(self) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from hannan.bounds import complete_information
 from hannan.core import Environment, Oracle
-from hannan.environments import LeaderPunisher
+from hannan.environments import FromArrays, LeaderPunisher
 from hannan.losses import Cut
 from hannan.oracles import Disjunctions, FinitePolicies, Submodular, Subsets
 from hannan.separators import disjunctions
@@ -60,9 +60,9 @@ def any_losses(effort: Effort) -> Iterator[Check]:
     Claim 2.1: signed losses of three actions, and functions of sets.
     """
     T, seeds = effort.pick(600, 4000), effort.seeds("theorem-2-any", 20, 48)
-    signed = list(2.0 * np.asarray(turns(T, T // 2, K=3).losses) - 1.0)
+    signed = FromArrays(None, 2.0 * np.asarray(turns(T, T // 2, K=3).losses) - 1.0)
     three = FinitePolicies([[0], [1], [2]])
-    actions = _trial("three actions, losses ±1", three, Listed(signed, 3), T, (-1.0, 1.0))
+    actions = _trial("three actions, losses ±1", three, signed, T, (-1.0, 1.0))
     yield from actions.theorem(seeds)
     yield _sweep(actions, seeds)
     # Both elements or none, in turns; one alone is never good.

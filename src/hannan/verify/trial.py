@@ -31,10 +31,8 @@ class Trial:
     bound: Callable[..., Bound]
     """Takes `form` and the tuning: `epsilon` and, with partial feedback, `max_resamples`."""
     learner: Callable[..., Learner] = ContextFTPL
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """Further arguments of the learner."""
-    switches: int | None = None
-    """Compare with sequences of policies that switch so many times."""
+    options: Mapping[str, Any] = field(default_factory=dict)  # further ones of the learner
+    switches: int | None = None  # of the sequences of policies to compare with
     pseudo: bool = False
     """Compare all games, in an environment of one seed, with the policy that is best on average."""
 
@@ -42,12 +40,11 @@ class Trial:
         """Play one game for each seed; `changes` replace options, the learner or the oracle."""
         options = {"learner": self.learner, "oracle": self.oracle, **self.options, **changes}
         kind = options.pop("learner")
-        learners = [kind(**options, seed=seed) for seed in seeds]
-        environment_seeds = [seeds[0]] * len(seeds) if self.pseudo else seeds
-        return [
-            (learner, play(learner, self.environment, self.horizon, seed))
-            for learner, seed in zip(learners, environment_seeds, strict=True)
-        ]
+        played = []
+        for seed in seeds:
+            learner, world_seed = kind(**options, seed=seed), seeds[0] if self.pseudo else seed
+            played.append((learner, play(learner, self.environment, self.horizon, world_seed)))
+        return played
 
     def regrets(self, seeds: Sequence[int], **changes: Any) -> FloatArray:
         """Return the regret of each game, against the best policy for its own losses."""
