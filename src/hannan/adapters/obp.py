@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hannan.adapters._ranges import Rewards
+from hannan.adapters._rewards import Scale
 from hannan.core import ContextError, InputTypeError, LossError, Menu, ParameterError
 from hannan.core.arrays import as_array, as_floats, as_list, columns_of, is_frame, missing
 from hannan.core.params import short
@@ -76,7 +76,7 @@ def log_from_obp(
             f"log_from_obp needs feedback with n_actions, action, reward and pscore; "
             f"{missing[0]!r} is missing."
         )
-    losses = Rewards("log_from_obp", reward_range).losses(_numbers(feedback["reward"], "reward"))
+    losses = Scale("log_from_obp", reward_range).losses(_numbers(feedback["reward"], "reward"))
     if feedback["pscore"] is None:
         raise ParameterError("log_from_obp needs pscore, the probabilities of the actions taken.")
     log = Log(
@@ -131,7 +131,7 @@ def log_to_obp(
     >>> hn.adapters.log_from_obp(feedback) == log
     True
     """
-    rewards = Rewards("log_to_obp", reward_range).rewards("log_to_obp", log.losses)
+    rewards = Scale("log_to_obp", reward_range).rewards("log_to_obp", log.losses)
     check_choice("log_to_obp", "inverse", inverse, ("propensities", "weights"))
     if inverse == "weights" and log.weights is None:
         raise ParameterError("inverse='weights' needs a log with weights=; this one has none.")

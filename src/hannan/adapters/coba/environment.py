@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hannan.adapters._ranges import Rewards
+from hannan.adapters._rewards import Scale
 from hannan.adapters._rows import Encoding
 from hannan.adapters.coba.encoding import Actions, Translation, interactions
 from hannan.core import Environment, Oracle, ParameterError, Round
@@ -75,7 +75,7 @@ class FromCoba(Environment):
         self.action_encoding = action_encoding
         self.take = take
         self.oracle = oracle
-        rewards = Rewards(self, reward_range)
+        rewards = Scale(self, reward_range)
         translation = Translation(self, encoding, actions, action_encoding)
         self._contexts: list[Any] = []
         offers: list[tuple[list[int], list[float]]] = []

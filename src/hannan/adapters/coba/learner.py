@@ -6,9 +6,8 @@ import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from hannan.adapters._bandits import check_bandit, count_actions, losses_of
 from hannan.adapters._numbers import action_key
-from hannan.adapters._ranges import Rewards
+from hannan.adapters._rewards import Scale, check_bandit, count_actions, losses_of
 from hannan.adapters._rows import Encoding
 from hannan.adapters.coba.encoding import Actions, Translation
 from hannan.core import Learner, OpenRound, OrderError, ParameterError
@@ -95,7 +94,7 @@ class CobaLearner:
         self.encoding = encoding
         self.actions = actions
         self.action_encoding = action_encoding
-        self._rewards = Rewards(self, reward_range)
+        self._rewards = Scale(self, reward_range)
         self._translation = Translation(self, encoding, actions, action_encoding)
         self._player: Any = None
         self._range = (0.0, 1.0)

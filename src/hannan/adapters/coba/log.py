@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hannan.adapters._numbers import action_key
-from hannan.adapters._ranges import Rewards
+from hannan.adapters._rewards import Scale
 from hannan.adapters._rows import Encoding
 from hannan.adapters.coba.encoding import (
     Actions,
@@ -61,7 +61,7 @@ def log_from_coba(
     """
     if isinstance(actions, str) and actions == "positions":
         raise ParameterError("A log names its actions: actions='positions' cannot be used here.")
-    rewards = Rewards("log_from_coba", reward_range)
+    rewards = Scale("log_from_coba", reward_range)
     translation = Translation("log_from_coba", encoding, actions, action_encoding)
     rows: list[tuple[Any, int, float, float]] = []
     offers: list[list[int] | None] = []
@@ -115,7 +115,7 @@ def log_to_coba(log: Log, *, reward_range: tuple[float, float] = (0.0, 1.0)) -> 
     >>> hn.adapters.log_from_coba(environment, actions=range(2)) == log
     True
     """
-    rewards = Rewards("log_to_coba", reward_range).rewards("log_to_coba", log.losses)
+    rewards = Scale("log_to_coba", reward_range).rewards("log_to_coba", log.losses)
     for t, menu in enumerate(log.contexts if log.described else ()):
         check_rows_differ(menu, f"Round {t} of the log")
     return LoggedEnvironment(log, rewards)

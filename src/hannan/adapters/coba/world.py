@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hannan.adapters._ranges import Rewards
+from hannan.adapters._rewards import Scale
 from hannan.adapters.coba.encoding import as_coba, check_rows_differ, offer
 from hannan.core import Environment, InputTypeError, Menu, ParameterError, Round
 from hannan.core.params import short
@@ -63,7 +63,7 @@ class ToCoba:
         self.horizon = check_integer(self, "horizon", given, 1)
         self.seed = check_integer(self, "seed", seed, 0)
         self.reward_range = reward_range
-        self._rewards = Rewards(self, reward_range)
+        self._rewards = Scale(self, reward_range)
 
     @property
     def params(self) -> dict[str, Any]:

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from hannan.adapters._bandits import check_bandit, count_actions, losses_of
 from hannan.adapters._numbers import Numbering
-from hannan.adapters._ranges import Rewards
+from hannan.adapters._rewards import Scale, check_bandit, count_actions, losses_of
 from hannan.adapters._rows import Encoding, Rows
 from hannan.adapters.river._models import load
 from hannan.core import Decision, Learner, ParameterError
@@ -102,7 +101,7 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         if not isinstance(self.reward_obj, kinds):
             accepted = "a statistic or distribution of one number"
             raise refuse(self, "reward_obj", accepted, self.reward_obj)
-        self._rewards_as_losses = Rewards(self, reward_range)
+        self._rewards_as_losses = Scale(self, reward_range)
         self._losses = losses_of(learner)
         self._rows = Rows(self, "features", features, strict=False)
         self._numbering = Numbering()

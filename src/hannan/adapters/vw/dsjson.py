@@ -90,47 +90,61 @@ def _round(found: dict[str, Any], at: Lines) -> CbAdfRound:
     actions = [_checked(entry, dict, "_multi", at) for entry in _get(context, "_multi", list, at)]
     if not actions:
         raise at.refuse(context, "the features of at least one action in c._multi")
+    pdrop = 0.0 if found.get("pdrop") is None else found["pdrop"]
     return CbAdfRound(
         _features(context, at),
         tuple(_features(entry, at) for entry in actions),
         *_decision(found, len(actions), at),
         tag=_get(context, "_tag", str, at),
         tags=named(_get(entry, "_tag", str, at) for entry in actions),
-        pdrop=_pdrop(found.get("pdrop"), at),
+        pdrop=_number(pdrop, at, 0.0, 1.0 - TOLERANCE, "a pdrop in [0, 1)"),
         skip_learn=_get(found, "_skipLearn", bool, at),
     )
 
 
-Decision = tuple[int | None, float | None, float | None, dict[int, float]]
-
-
-def _decision(found: dict[str, Any], count: int, at: Lines) -> Decision:
+def _decision(
+    found: dict[str, Any], count: int, at: Lines
+) -> tuple[int | None, float | None, float | None, dict[int, float]]:
     """Action, cost, probability and others; whichever of the keys tell of them."""
-    chosen = _places(found.get("a"), count, at)
-    law = _law(found.get("p", found.get("_p")), chosen, at)
-    if not sums_up(law.values(), count):
-        raise at.refuse(list(law.values()), "in p probabilities of sum 1")
+    law = _law(found.get("a"), found.get("p", found.get("_p")), count, at)
     index, number = found.get("_labelIndex"), found.get("_label_Action")
     places = [] if index is None else [_place(index, count, at, 0)]
     places += [] if number is None else [_place(number, count, at, 1)]
-    places += chosen[:1] if not places else []
+    places += list(law)[:1] if not places else []
     if len(set(places)) > 1:
         raise at.refuse((index, number), "_labelIndex of one less than _label_Action")
-    cost = _optional(found, "_label_cost", at)
+    cost, p = found.get("_label_cost"), found.get("_label_probability")
     if not places:
-        if cost is not None or found.get("_label_probability") is not None:
+        if cost is not None or p is not None:
             raise at.refuse(cost, "a _labelIndex or _label_Action, as there is a label")
         return None, None, None, {}
     action = places[0]
-    p = _optional(found, "_label_probability", at)
     logged = law.get(action)
     p = logged if p is None else _probability(p, at)
+    cost = None if cost is None else _number(cost, at)
     if p is not None and logged is not None and not math.isclose(p, logged, rel_tol=ROUNDED):
         raise at.refuse((p, logged), "a _label_probability that is that of the action in p")
     if p == 0.0 or (p is None and cost is not None):
         raise at.refuse(p, "a probability above 0 of an action that was taken")
-    others = {} if p is None else {k: q for k, q in law.items() if k != action}
+    others = {} if p is None else {k: q for k, q in law.items() if k != action and q is not None}
     return action, cost, p, others
+
+
+def _law(chosen: Any, law: Any, count: int, at: Lines) -> dict[int, float | None]:
+    """The probabilities of the actions that are listed, None where they are not told."""
+    listed = [] if chosen is None else chosen if isinstance(chosen, list) else [chosen]
+    places = [_place(k, count, at, 1) for k in listed]
+    if len(set(places)) < len(places):
+        raise at.refuse(chosen, "each action once")
+    if law is None:
+        return dict.fromkeys(places)
+    values = law if isinstance(law, list) else [law]
+    if len(values) != len(places):
+        raise at.refuse(law, f"a probability for each of the {len(places)} actions listed")
+    told = [_probability(p, at) for p in values]
+    if not sums_up(told, count):
+        raise at.refuse(told, "in p probabilities of sum 1")
+    return dict(zip(places, told, strict=True))
 
 
 def _features(found: dict[str, Any], at: Lines) -> Features:
@@ -141,7 +155,9 @@ def _features(found: dict[str, Any], at: Lines) -> Features:
     while todo:
         space, inside = todo.pop()
         if isinstance(inside, list):
-            todo += reversed(list(_array(space, inside, pairs, at)))
+            numbers = [each for each in inside if each is not None and not isinstance(each, dict)]
+            pairs += ((space, str(i), _number(each, at)) for i, each in enumerate(numbers))
+            todo += [(space, each) for each in reversed(inside) if isinstance(each, dict)]
             continue
         deeper = []
         for name, value in inside.items():
@@ -157,19 +173,6 @@ def _features(found: dict[str, Any], at: Lines) -> Features:
                 pairs.append((space, name, _number(value, at)))
         todo += reversed(deeper)
     return merged(pairs)
-
-
-def _array(
-    space: str, inside: list[Any], pairs: list[tuple[str, str, float | str]], at: Lines
-) -> Iterator[tuple[str, Any]]:
-    """Takes the numbers of an array, and gives its objects, which are of the same namespace."""
-    place = 0
-    for value in inside:
-        if isinstance(value, dict):
-            yield space, value
-        elif value is not None:
-            pairs.append((space, str(place), _number(value, at)))
-            place += 1
 
 
 def _special(name: str, value: Any, outermost: bool, at: Lines) -> list[str]:
@@ -198,52 +201,23 @@ def _get(found: dict[str, Any], name: str, kind: type[_Kind], at: Lines) -> _Kin
     return kind() if value is None else _checked(value, kind, name, at)
 
 
-def _number(value: Any, at: Lines) -> float:
-    # Integers may have thousands of digits.
-    if not number_in(value, -1.7e308, 1.7e308):
-        raise at.refuse(value, "a finite number")
+def _number(
+    value: Any,
+    at: Lines,
+    low: float = -1.7e308,  # integers may have thousands of digits
+    high: float = 1.7e308,
+    accepted: str = "a finite number",
+) -> float:
+    if not number_in(value, low, high):
+        raise at.refuse(value, accepted)
     return float(value)
-
-
-def _optional(found: dict[str, Any], name: str, at: Lines) -> float | None:
-    value = found.get(name)
-    return None if value is None else _number(value, at)
 
 
 def _probability(value: Any, at: Lines) -> float:
-    if not number_in(value, 0.0, 1.0 + TOLERANCE):
-        raise at.refuse(value, "a probability")
-    return min(float(value), 1.0)
-
-
-def _pdrop(value: Any, at: Lines) -> float:
-    if value is None:
-        return 0.0
-    if not number_in(value, 0.0, 1.0) or 1.0 - float(value) < TOLERANCE:
-        raise at.refuse(value, "a pdrop in [0, 1)")
-    return float(value)
+    return min(_number(value, at, 0.0, 1.0 + TOLERANCE, "a probability"), 1.0)
 
 
 def _place(value: Any, count: int, at: Lines, first: int) -> int:
     if not isinstance(value, int) or not number_in(value, first, count - 1 + first):
         raise at.refuse(value, f"the number of one of {count} actions, from {first}")
     return value - first
-
-
-def _places(value: Any, count: int, at: Lines) -> list[int]:
-    if value is None:
-        return []
-    places = [_place(k, count, at, 1) for k in (value if isinstance(value, list) else [value])]
-    if len(set(places)) < len(places):
-        raise at.refuse(value, "each action once")
-    return places
-
-
-def _law(value: Any, chosen: list[int], at: Lines) -> dict[int, float]:
-    """The probabilities of these actions."""
-    if value is None:
-        return {}
-    values = value if isinstance(value, list) else [value]
-    if len(values) != len(chosen):
-        raise at.refuse(value, f"a probability for each of the {len(chosen)} actions listed")
-    return {k: _probability(p, at) for k, p in zip(chosen, values, strict=True)}

@@ -6,27 +6,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hannan.adapters._numbers import Numbering
-from hannan.adapters._ranges import check_inside
-from hannan.adapters.vw.encoding import Columns, Flat, as_features, flat, rows
+from hannan.adapters._rewards import Scale
+from hannan.adapters.vw.encoding import Columns, as_features, flat, rows
 from hannan.adapters.vw.rounds import CbAdfRound, CbRound, Features, Round
 from hannan.core import InputTypeError, Menu, ParameterError
 from hannan.core.params import short
-from hannan.core.validation import (
-    FloatArray,
-    check_choice,
-    check_integer,
-    check_loss_range,
-    refuse,
-)
+from hannan.core.validation import FloatArray, check_choice, check_integer, refuse
 from hannan.off_policy import Log
-from hannan.off_policy.log import LoggedDecision
 
 Actions = str | Sequence[Features] | Sequence[str]
 
 _MANY = 10**6
+_WHO = "log_from_vw"
 
 
 def log_from_vw(
@@ -85,53 +78,36 @@ def read_log(
     cost_range: tuple[float, float] | None,
 ) -> tuple[Log, list[str]]:
     """Read a log, as `log_from_vw` documents it, and the names of the entries of its contexts."""
-    who, described = "log_from_vw", isinstance(actions, str) and actions == "described"
+    described = isinstance(actions, str) and actions == "described"
     if isinstance(actions, str):
-        check_choice(who, "actions", actions, ("position", "features", "tag", "described"))
+        check_choice(_WHO, "actions", actions, ("position", "features", "tag", "described"))
     if action_columns is not None and not described:
         raise ParameterError('action_columns= goes with actions="described".')
     numbering = Decisions("position" if described else actions)
-    used = (_as_adf(who, each) for each in rounds) if described else rounds
-    found, offers = _logged(who, numbering, used)
-    contexts: Any
-    contexts, names = rows(who, [row.features for row in found], columns)
-    available: Any = None
-    K = _count(who, found, len(numbering.known), n_actions)
-    if described:
-        contexts = _menus(who, contexts, offers, action_columns)
-    elif any(row.available is not None and len(row.available) < K for row in found):
-        available = [range(K) if row.available is None else row.available for row in found]
-    log = Log(
-        contexts,
-        np.array([row.action for row in found], dtype=np.intp),
-        _losses([row.cost for row in found], cost_range, who),
-        np.array([row.probability for row in found]),
-        K,
-        available,
-        _distribution(found, K),
-    )
-    return log, names
-
-
-def _logged(
-    who: str, names: Decisions, rounds: Iterable[Round]
-) -> tuple[list[Logged], list[tuple[tuple[Features, ...], tuple[str, ...]]]]:
-    """Return the decisions that a log can hold, and the features and tags of what they offered."""
-    found, offers = [], []
-    for this_round in rounds:
-        row = names.logged(this_round)
-        if row is not None:
-            found.append(row)
-            if isinstance(this_round, CbAdfRound):
-                offers.append((this_round.actions, this_round.tags))
+    used = (_as_adf(_WHO, each) for each in rounds) if described else rounds
+    found = [row for row in map(numbering.logged, used) if row is not None]
     if not found:
-        raise ParameterError(f"{who} got no round with a cost, so that there is nothing to log.")
+        raise ParameterError(f"{_WHO} got no round with a cost, so that there is nothing to log.")
     if len({row.weight for row in found}) > 1:
         raise ParameterError(
-            f"{who} got records of different pdrop, and a Log counts all rounds alike. Take those "
+            f"{_WHO} got records of different pdrop, and a Log counts all rounds alike. Take those "
             "of one pdrop, or thin the others to it."
         )
-    return found, offers
+    contexts: Any
+    contexts, names = rows(_WHO, [flat(row.this.context) for row in found], columns)
+    available: Any = None
+    K = _count(found, len(numbering.known), n_actions)
+    if described:
+        contexts = _menus(contexts, [row.this for row in found], action_columns)
+    elif any(row.available is not None and len(row.available) < K for row in found):
+        available = [range(K) if row.available is None else row.available for row in found]
+    losses = np.array([row.this.cost for row in found], dtype=np.float64)
+    if cost_range is not None:
+        advice = "Pass the range they really have, or None to leave them as they are."
+        losses = Scale(_WHO, cost_range, "cost_range", advice).losses(losses)
+    taken = np.array([row.action for row in found], dtype=np.intp)
+    propensities = np.array([row.this.probability for row in found])
+    return Log(contexts, taken, losses, propensities, K, available, _law(found, K)), names
 
 
 def _as_adf(who: str, this_round: Any) -> CbAdfRound:
@@ -143,16 +119,15 @@ def _as_adf(who: str, this_round: Any) -> CbAdfRound:
     return this_round
 
 
-def _menus(who: str, contexts: Any, offers: list[Any], columns: Columns) -> list[Menu]:
+def _menus(contexts: Any, rounds: Sequence[Any], columns: Columns) -> list[Menu]:
     """Return the context of each round with the rows and the tags of what it offered."""
-    table, _ = rows(who, [flat(each) for actions, _ in offers for each in actions], columns)
+    table, _ = rows(_WHO, [flat(each) for this in rounds for each in this.actions], columns)
     if table is None:
-        raise ParameterError(f"{who} got actions without features: they are not described.")
-    ends = np.cumsum([len(actions) for actions, _ in offers])
-    parts = zip(offers, np.split(table, ends[:-1]), strict=True)
+        raise ParameterError(f"{_WHO} got actions without features: they are not described.")
+    parts = np.split(table, np.cumsum([len(this.actions) for this in rounds])[:-1])
     return [
-        Menu(None if contexts is None else contexts[t], part, tags or None)
-        for t, ((_, tags), part) in enumerate(parts)
+        Menu(None if contexts is None else contexts[t], part, this.tags or None)
+        for t, (this, part) in enumerate(zip(rounds, parts, strict=True))
     ]
 
 
@@ -235,8 +210,8 @@ def log_to_vw(
     if actions is not None and len(actions) != log.n_actions:
         raise ParameterError(f"actions= needs {log.n_actions} entries; got {len(actions)}.")
     bounds = (0.0, 1.0) if cost_range is None else cost_range
-    low, high = check_loss_range("log_to_vw", bounds, "cost_range")
-    return _written(log, format, names, actions, low, high - low)
+    scale = Scale("log_to_vw", bounds, "cost_range")
+    return _written(log, format, names, actions, scale.best + scale.width * log.losses)
 
 
 def _written(
@@ -244,16 +219,21 @@ def _written(
     format: str,
     names: Sequence[str] | None,
     actions: Sequence[Features] | None,
-    low: float,
-    width: float,
+    costs: FloatArray,
 ) -> Iterator[CbRound | CbAdfRound]:
     known = actions or [{"a": {str(k): 1.0}} for k in range(log.n_actions)]
-    for row in log:
-        if isinstance(row.context, Menu):
-            yield _menu(row, names, low + width * row.loss)
+    for row, cost in zip(log, costs.tolist(), strict=True):
+        if isinstance(row.context, Menu):  # whose ids, which must be words then, are the tags
+            menu = row.context
+            listed = tuple(
+                {"a": {str(j): float(value) for j, value in enumerate(each) if value != 0.0}}
+                for each in menu.rows
+            )
+            label = row.action, cost, row.propensity
+            tags = tuple(map(str, menu.ids or ()))
+            yield CbAdfRound(as_features(menu.context, names), listed, *label, tags=tags)
             continue
         context = as_features(row.context, names)
-        cost = low + width * row.loss
         offered = None if row.available is None else tuple(row.available.tolist())
         if format == "cb":
             yield CbRound(context, row.action, cost, row.propensity, offered)
@@ -263,23 +243,10 @@ def _written(
         yield CbAdfRound(context, listed, offered.index(row.action), cost, row.propensity)
 
 
-def _menu(row: LoggedDecision, names: Sequence[str] | None, cost: float) -> CbAdfRound:
-    """A round with described actions: their ids, which must be words then, are the tags."""
-    menu = row.context
-    listed = tuple(
-        {"a": {str(j): float(value) for j, value in enumerate(each) if value != 0.0}}
-        for each in menu.rows
-    )
-    tags = () if menu.ids is None else tuple(str(each) for each in menu.ids)
-    label = row.action, cost, row.propensity
-    return CbAdfRound(as_features(menu.context, names), listed, *label, tags=tags)
-
-
-def _count(who: str, found: list[Logged], known: int, given: int | None) -> int:
-    K = 1 + max(max(row.action, *(row.available or (0,))) for row in found)
-    K = max(K, known)
+def _count(found: list[Logged], known: int, given: int | None) -> int:
+    K = max(known, 1 + max(max(row.action, *(row.available or (0,))) for row in found))
     if given is not None:
-        if check_integer(who, "n_actions", given, 1) < K:
+        if check_integer(_WHO, "n_actions", given, 1) < K:
             raise ParameterError(f"n_actions={given} is too few: there is an action {K - 1}.")
         return int(given)
     if K > _MANY:
@@ -290,19 +257,7 @@ def _count(who: str, found: list[Logged], known: int, given: int | None) -> int:
     return K
 
 
-def _losses(costs: list[float], cost_range: Any, who: str) -> FloatArray:
-    """Costs as losses in [0, 1]."""
-    values = np.array(costs, dtype=np.float64)
-    if cost_range is None:
-        return values
-    low, high = check_loss_range(who, cost_range, "cost_range")
-    accepted = f"Costs must lie in cost_range={(low, high)}"
-    advice = "Pass the range they really have, or None to leave them as they are."
-    check_inside(values, (low, high), accepted, advice)
-    return (values - low) / (high - low)
-
-
-def _distribution(found: list[Logged], K: int) -> NDArray[np.float64] | None:
+def _law(found: list[Logged], K: int) -> FloatArray | None:
     """The probabilities of all actions, where every round tells them."""
     if any(row.law is None for row in found) or len(found) * K > 10**8:
         return None
@@ -314,10 +269,10 @@ def _distribution(found: list[Logged], K: int) -> NDArray[np.float64] | None:
 
 
 class Logged(NamedTuple):
-    features: Flat
+    """A round with the numbers of its actions."""
+
+    this: Round
     action: int
-    cost: float
-    probability: float
     available: tuple[int, ...] | None
     law: dict[int, float] | None
     weight: float
@@ -348,16 +303,14 @@ class Decisions:
         if this.action is None or this.cost is None or this.probability is None:
             return None
         if isinstance(this, CbRound):
-            label = this.action, this.cost, this.probability
-            return Logged(flat(this.context), *label, this.available, None, 1.0)
+            return Logged(this, this.action, this.available, None, 1.0)
         if this.skip_learn:
             return None
         law = None
         if this.others and len(this.others) == len(numbers) - 1:
-            law = {numbers[k]: p for k, p in this.others.items()}
-            law[numbers[this.action]] = this.probability
-        label = numbers[this.action], this.cost, this.probability
-        return Logged(flat(this.context), *label, numbers, law, this.weight)
+            told = {**this.others, this.action: this.probability}
+            law = {numbers[k]: p for k, p in told.items()}
+        return Logged(this, numbers[this.action], numbers, law, this.weight)
 
     def numbers(self, this: CbAdfRound) -> tuple[int, ...]:
         """The number of each action of a round."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -91,7 +92,7 @@ def rounds_of_text(lines: Lines, format: str) -> Iterator[Any]:
     """The rounds in these lines, whose `number` then is that of the line which ended the last."""
     if format == "cb_adf":
         return _groups(lines)
-    return (_cb(_parsed(line, lines), lines) for line in lines if line)
+    return (_cb(_parsed(line, lines, 1), lines) for line in lines if line)
 
 
 def write_vw(rounds: Iterable[CbRound | CbAdfRound], target: Target, format: str) -> int:
@@ -123,11 +124,16 @@ def write_vw(rounds: Iterable[CbRound | CbAdfRound], target: Target, format: str
     1
     """
     check_format("write_vw", format, FORMATS)
-    count, lines_of = 0, _cb_lines if format == "cb" else _cb_adf_lines
+    kind, lines_of = (CbRound, _cb_lines) if format == "cb" else (CbAdfRound, _cb_adf_lines)
+    count = 0
     with writing(target) as write:
-        for count, this_round in enumerate(rounds, 1):
+        for count, this in enumerate(rounds, 1):
+            if not isinstance(this, kind):
+                raise InputTypeError(
+                    f"write_vw takes {kind.__name__} objects in this format; got {short(this)}."
+                )
             try:
-                lines = lines_of(this_round)
+                lines = lines_of(this)
             except ParameterError as error:
                 raise ParameterError(f"Round {count}: {error}") from None
             for line in lines:
@@ -135,8 +141,14 @@ def write_vw(rounds: Iterable[CbRound | CbAdfRound], target: Target, format: str
     return count
 
 
+# Reading ------------------------------------------------------------------------------------
+
+_Label = tuple[int, float | None, float | None]  # the place of an action, its cost, its probability
+
+
 class _Line(NamedTuple):
-    words: list[str]
+    shared: bool
+    labels: list[_Label]
     tag: str
     features: Features
     number: int
@@ -146,24 +158,22 @@ def _groups(lines: Lines) -> Iterator[CbAdfRound]:
     """Lines up to a blank one make a round; VW takes a line of blanks for an action."""
     group: list[_Line] = []
     size = 0
-    for line in lines:
+    for line in chain(lines, [""]):  # a file ends its last round
+        size += len(line)
+        if size > lines.longest:
+            raise lines.refuse(
+                f"more than {lines.longest} characters without a blank line",
+                "a blank line after each round, or a larger max_round",
+            )
         if line:
-            size += len(line)
-            if size > lines.longest:
-                raise lines.refuse(
-                    f"more than {lines.longest} characters without a blank line",
-                    "a blank line after each round, or a larger max_round",
-                )
-            group.append(_parsed(line, lines))
+            group.append(_parsed(line, lines, 0, opens=not group))
         elif group:
             yield _cb_adf(group, lines)
             group, size = [], 0
-    if group:
-        yield _cb_adf(group, lines)
 
 
-def _parsed(line: str, at: Lines) -> _Line:
-    """Label, tag and features, as VW divides a line."""
+def _parsed(line: str, at: Lines, first: int, opens: bool = False) -> _Line:
+    """Labels, tag and features, as VW divides a line; `first` is the number of the first action."""
     if "\r" in line or "\0" in line:
         raise at.refuse(line, "a line without carriage returns or null characters")
     label, bar, rest = line.partition("|")
@@ -180,7 +190,26 @@ def _parsed(line: str, at: Lines) -> _Line:
         tag = tag.removeprefix("'")
     if not words and tab and _LABEL.search(before):
         raise at.refuse(before, "a label after a tab, if there is one; VW skips what is before")
-    return _Line(words, tag, merged(_features(rest, at)) if bar else {}, at.number)
+    features = merged(_features(rest, at)) if bar else {}
+    shared = opens and words == ["shared"]
+    labels = [] if shared else [_label(word, at, first) for word in words]
+    return _Line(shared, labels, tag, features, at.number)
+
+
+def _label(word: str, at: Lines, first: int) -> _Label:
+    """An action, which its format counts from `first`, and what became of it if it was taken."""
+    number, *taken = word.split(":")
+    if not _INTEGER.fullmatch(number) or not first <= int(number) <= LAST + first:
+        raise at.refuse(number, f"the number of an action, from {first}")
+    if len(taken) not in (0, 2):
+        raise at.refuse(word, "action:cost:probability, or the number of an action")
+    if not taken:
+        return int(number) - first, None, None
+    cost, probability = (_number(text, at) for text in taken)
+    if not 0.0 < probability <= 1.0 + TOLERANCE:
+        accepted = "the probability of an action that was taken, above 0 and at most 1"
+        raise at.refuse(taken[1], accepted)
+    return int(number) - first, cost, min(probability, 1.0)
 
 
 def _features(text: str, at: Lines) -> Iterator[tuple[str, str, float | str]]:
@@ -208,92 +237,52 @@ def _feature(token: str, weight: float, at: Lines) -> tuple[str, float | str]:
     if not colon:
         return name, weight
     if NUMBER.fullmatch(value, endpos=_LONGEST):
-        return name, _finite(weight * _number(value, at), token, at)
+        return name, _number(value, at, weight)
     if not value or not name or NUMERIC.match(value):
         raise at.refuse(token, "a feature as name, name:number or name:word")
     return name, value
 
 
-def _number(text: str, at: Lines, number: int | None = None) -> float:
+def _number(text: str, at: Lines, factor: float = 1.0) -> float:
     if len(text) > _LONGEST or not NUMBER.fullmatch(text):
-        raise at.refuse(text, "a number", number)
-    return _finite(float(text), text, at, number)
-
-
-def _finite(value: float, text: str, at: Lines, number: int | None = None) -> float:
+        raise at.refuse(text, "a number")
+    value = factor * float(text)
     if not math.isfinite(value):
-        raise at.refuse(text, "a number that is finite in double precision", number)
+        raise at.refuse(text, "a number that is finite in double precision")
     return value
 
 
-def _probability(text: str, at: Lines, number: int | None = None) -> float:
-    value = _number(text, at, number)
-    if not 0.0 < value <= 1.0 + TOLERANCE:
-        accepted = "the probability of an action that was taken, above 0 and at most 1"
-        raise at.refuse(text, accepted, number)
-    return min(value, 1.0)
-
-
-def _place(text: str, at: Lines, first: int, number: int | None = None) -> int:
-    """The place of an action, from 0, where the format counts from `first`."""
-    if not _INTEGER.fullmatch(text) or not first <= int(text) <= LAST + first:
-        raise at.refuse(text, f"the number of an action, from {first}", number)
-    return int(text) - first
-
-
 def _cb(line: _Line, at: Lines) -> CbRound:
-    places: dict[int, None] = {}
-    label: tuple[int, float, float] | None = None
-    for word in line.words:
-        parts = word.split(":")
-        place = _place(parts[0], at, 1)
-        if place in places or len(parts) not in (1, 3) or (label and len(parts) == 3):
-            accepted = "one action:cost:probability, and further actions by number alone"
-            raise at.refuse(word, accepted)
-        places[place] = None
-        if len(parts) == 3:
-            label = place, _number(parts[1], at), _probability(parts[2], at)
+    places = tuple(place for place, *_ in line.labels)
+    taken = [label for label in line.labels if label[1] is not None]
+    if len(taken) > 1 or len(set(places)) < len(places):
+        accepted = "one action:cost:probability, and further actions by number alone"
+        raise at.refuse([place + 1 for place in places], accepted)
     # A single labelled action is any of all actions; VW restricts them by naming several.
-    everything = not places or (label is not None and len(places) == 1)
-    available = None if everything else tuple(places)
-    return CbRound(line.features, *(label or _UNKNOWN), available, line.tag)
+    available = None if len(places) == len(taken) else places
+    label = taken[0] if taken else _UNKNOWN
+    return CbRound(line.features, *label, available, line.tag)
 
 
 def _cb_adf(group: list[_Line], at: Lines) -> CbAdfRound:
-    first = group[0].number
-    shared = _Line([], "", {}, first)
-    if group[0].words[:1] == ["shared"]:
-        shared, *group = group
-    if not group or len(shared.words) > 1:
-        raise at.refuse(" ".join(shared.words), "shared |…, then a line for each action", first)
-    label: tuple[int, float, float] | None = None
+    shared = group.pop(0) if group[0].shared else _Line(True, [], "", {}, 0)
+    if not group:
+        raise at.refuse("shared", "shared |…, then a line for each action")
+    taken: list[_Label] = []
     for place, line in enumerate(group):
-        if not line.words:
-            continue
-        word, parts = line.words[0], line.words[0].split(":")
-        if len(line.words) > 1 or len(parts) not in (1, 3) or (label and len(parts) == 3):
-            raise at.refuse(word, "one 0:cost:probability in a round", line.number)
-        _place(parts[0], at, 0, line.number)
-        if len(parts) == 3:
-            cost = _number(parts[1], at, line.number)
-            label = place, cost, _probability(parts[2], at, line.number)
+        taken += [(place, cost, p) for _, cost, p in line.labels if cost is not None]
+        if len(line.labels) > 1 or len(taken) > 1:
+            raise at.refuse(line.labels, "one 0:cost:probability in a round", line.number)
     actions, tags = tuple(line.features for line in group), named(line.tag for line in group)
-    return CbAdfRound(shared.features, actions, *(label or _UNKNOWN), {}, shared.tag, tags)
+    label = taken[0] if taken else _UNKNOWN
+    return CbAdfRound(shared.features, actions, *label, {}, shared.tag, tags)
 
 
 # Writing ------------------------------------------------------------------------------------
 
 
-def _check_kind(this: Any, kind: type) -> None:
-    if not isinstance(this, kind):
-        raise InputTypeError(
-            f"write_vw takes {kind.__name__} objects in this format; got {short(this)}."
-        )
-
-
 def _cb_lines(this: Any) -> list[str]:
-    _check_kind(this, CbRound)
-    label = _label(this, math.inf)
+    label = _label_text(this, math.inf)
     places = tuple(label) if this.available is None else tuple(this.available)
     unclear = len(set(places)) < len(places) or this.available == () or not {*label} <= {*places}
     if unclear or not all(_is_place(k) for k in places) or (this.available and len(places) < 2):
@@ -303,10 +292,9 @@ def _cb_lines(this: Any) -> list[str]:
 
 def _cb_adf_lines(this: Any) -> list[str]:
     """With the blank line that ends a group."""
-    _check_kind(this, CbAdfRound)
     if not this.actions or len(this.tags) not in (0, len(this.actions)):
         raise _unwritable("actions", this.actions, "at least one, and none or as many tags")
-    label = {} if this.skip_learn else _label(this, len(this.actions))
+    label = {} if this.skip_learn else _label_text(this, len(this.actions))
     lines = [_line(["shared"], this.tag, this.context)]
     for k, features in enumerate(this.actions):
         words = [f"0{label[k]}"] if k in label else []
@@ -314,7 +302,7 @@ def _cb_adf_lines(this: Any) -> list[str]:
     return [*lines, ""]
 
 
-def _label(this: CbRound | CbAdfRound, count: float) -> dict[int, str]:
+def _label_text(this: CbRound | CbAdfRound, count: float) -> dict[int, str]:
     """ ":cost:probability" by the place of the action; nothing where the cost is not known."""
     if this.cost is None and (this.action is not None or this.probability is None):
         return {}
