@@ -4,10 +4,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hannan.adapters.coba.environment import FromCoba
+    from hannan.adapters.coba.environment import FromCoba, ToCoba
     from hannan.adapters.coba.learner import CobaLearner
     from hannan.adapters.coba.log import log_from_coba, log_to_coba
-    from hannan.adapters.coba.world import ToCoba
     from hannan.adapters.obp import log_from_obp, log_to_obp, policy_to_obp
     from hannan.adapters.river.detector import RiverDetector
     from hannan.adapters.river.policies import RiverPolicies
@@ -49,10 +48,9 @@ __all__ = [
 ]
 
 _HOMES = {
-    "coba.environment": ("FromCoba",),
+    "coba.environment": ("FromCoba", "ToCoba"),
     "coba.learner": ("CobaLearner",),
     "coba.log": ("log_from_coba", "log_to_coba"),
-    "coba.world": ("ToCoba",),
     "obp": ("log_from_obp", "log_to_obp", "policy_to_obp"),
     "river.detector": ("RiverDetector",),
     "river.policies": ("RiverPolicies",),

@@ -22,16 +22,8 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped]
     validate_data,
 )
 
-from hannan.adapters._law import chosen, law
-from hannan.core import (
-    Feedback,
-    InputTypeError,
-    Learner,
-    LossError,
-    Oracle,
-    ParameterError,
-)
-from hannan.core.oracle import WITHOUT_NOISE
+from hannan.core import Feedback, InputTypeError, Learner, LossError, Oracle, ParameterError, Policy
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.core.validation import FloatArray, check_choice, check_integer, refuse
 from hannan.experiments.game import at_work
 from hannan.learners import ContextFTPL, ContextSemiBanditFTPL
@@ -39,6 +31,7 @@ from hannan.oracles import LinearPolicies, SklearnPolicies
 
 _KINDS = {"full": ContextFTPL, "bandit": ContextSemiBanditFTPL}
 _PLAYS = ("leader", "perturbed")
+_KEY = np.uint64(0x6C6177)  # of the noise behind estimates: asking twice gives the same answer
 _PREDICTIONS = 0x706C6179  # sets the random numbers of `predict` apart from those of the rounds
 
 
@@ -219,11 +212,11 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """A class for each row; see `play`."""
         rows = self._rows(X)
         if check_choice(self, "play", self.play, _PLAYS) == "leader":
-            return np.asarray(self.classes_[chosen(self.learner_, rows)])
+            return np.asarray(self.classes_[_chosen(self.learner_, rows)])
         seeds = self._rng.integers(2**63, size=len(rows)).tolist()
         asked = zip(rows, seeds, strict=True)
         played = [self.learner_.would_play(row, 1, seed)[0] for row, seed in asked]
-        return np.asarray(self.classes_[np.array(played, dtype=np.intp)])
+        return np.asarray(self.classes_[played])
 
     def predict_proba(self, X: Any) -> FloatArray:
         """The probability with which the learner would play each class on each row now.
@@ -232,7 +225,7 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         `LinearPolicies`; otherwise frequencies among `draws` leaders under fresh noise.
         """
         rows = self._rows(X)
-        return law(self.learner_, rows, check_integer(self, "draws", self.draws, 2))
+        return _law(self.learner_, rows, check_integer(self, "draws", self.draws, 2))
 
     @available_if(_has_scores)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> FloatArray:
@@ -302,17 +295,16 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         return truth
 
     def _weights(self, X: FloatArray, sample_weight: Any) -> FloatArray:
+        name = "sample_weight"
         if sample_weight is None or isinstance(sample_weight, int | float):
             sample_weight = np.full(len(X), 1.0 if sample_weight is None else sample_weight)
         weights: FloatArray = check_array(
-            sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+            sample_weight, ensure_2d=False, dtype=np.float64, input_name=name
         )
         if weights.shape != (len(X),):
-            raise refuse(
-                self, "sample_weight", f"{len(X)} numbers, one for each row", sample_weight
-            )
+            raise refuse(self, name, f"{len(X)} numbers, one for each row", sample_weight)
         if (weights < 0.0).any():
-            raise refuse(self, "sample_weight", "numbers that are not negative", sample_weight)
+            raise refuse(self, name, "numbers that are not negative", sample_weight)
         if not weights.any():
             raise ParameterError("sample_weight must not be zero for every row.")
         return weights
@@ -350,16 +342,11 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
                 accepted = "a function that returns a learner with a best_policy()"
                 raise refuse(self, "learner", accepted, made)
             return made
-        kind = _KINDS[check_choice(self, "learner", self.learner, _KINDS)]
+        kind: Any = _KINDS[check_choice(self, "learner", self.learner, _KINDS)]
         # What weights make of the losses has no range, and self-tuning needs none.
         unbounded = kind is ContextFTPL and self.epsilon != "anytime"
-        learner: Learner = kind(
-            oracle,
-            epsilon=self.epsilon,
-            predictor=self.predictor,
-            seed=seed,
-            loss_range=None if unbounded else loss_range,  # type: ignore[arg-type]
-        )
+        given = {"epsilon": self.epsilon, "predictor": self.predictor, "seed": seed}
+        learner: Learner = kind(oracle, **given, loss_range=None if unbounded else loss_range)
         return learner
 
 
@@ -396,3 +383,40 @@ def _make_costs(owner: object, given: Any, n_classes: int) -> FloatArray:
         accepted = f"{n_classes} rows of {n_classes} finite numbers, one for each class"
         raise refuse(owner, "costs", accepted, given)
     return costs
+
+
+def _chosen(learner: Learner, rows: FloatArray) -> NDArray[np.intp]:
+    """Return what would be played on each row without noise: a hint if it is the rule."""
+    player = at_work(learner)
+    if getattr(player, "predictor_", None) is None or not hasattr(player, "outlook"):
+        return _choices(player.best_policy(), rows)
+    played = np.empty(len(rows), dtype=np.intp)
+    for i, row in enumerate(rows):
+        context, past, _, advice, share = player.outlook(row)
+        played[i] = advice if share > 0.5 else past.action(context, WITHOUT_NOISE)
+    return played
+
+
+def _law(learner: Learner, rows: FloatArray, draws: int) -> FloatArray:
+    """Return the probability of each action on each row, were it the context of the next round.
+
+    Where nothing is guessed leaders do not depend on the row: those of slow classes are found once.
+    """
+    player = at_work(learner)
+    if getattr(player, "predictor_", None) is None and hasattr(player, "outlook"):
+        context, past, (noise, _, scale), *_ = player.outlook(rows[0])
+        if scale > 0.0 and past.law(context, Draw(noise, 0, scale)) is None:
+            noise = player.leader.reseeded(_KEY).noise
+            found = np.zeros((len(rows), past.total.n_actions))
+            for policy in past.total.leaders(Draw(noise, 0, scale), draws):
+                found[np.arange(len(rows)), _choices(policy, rows)] += 1.0
+            return found / draws
+    return np.array([player.propensities(row, draws).probabilities for row in rows])
+
+
+def _choices(policy: Policy, rows: FloatArray) -> NDArray[np.intp]:
+    """A policy's actions on the rows of an array."""
+    many = getattr(policy, "predict", None)
+    if many is not None:
+        return np.asarray(many(rows), dtype=np.intp)
+    return np.array([policy(row) for row in rows], dtype=np.intp)

@@ -104,19 +104,20 @@ def _encoded(rows: Rows, features: Any, what: str) -> Any:
     return _dense(features, rows.parameter, what) if len(features) else None
 
 
-def as_coba(context: Any) -> Any:
-    """A context as coba's learners take it: a vector is a tuple."""
-    return tuple(context.tolist()) if isinstance(context, np.ndarray) else context
+def as_coba(context: Any, actions: Iterable[int]) -> tuple[Any, list[Any]]:
+    """A context as coba's learners take it, a vector being a tuple; and these actions.
+
+    Those of a menu are the tuples of their features.
+    """
+    offered: list[Any] = list(actions)
+    if isinstance(context, Menu):
+        context, offered = context.context, [tuple(row) for row in context.rows.tolist()]
+    return tuple(context.tolist()) if isinstance(context, np.ndarray) else context, offered
 
 
-def offer(menu: Menu) -> tuple[Any, list[Any]]:
-    """The context of a menu, and its actions as the tuples of their features."""
-    return as_coba(menu.context), [tuple(row) for row in menu.rows.tolist()]
-
-
-def check_rows_differ(menu: Menu, where: str) -> None:
-    """Refuse actions with the same features, which coba could not tell apart."""
-    if len({row.tobytes() for row in menu.rows}) < len(menu):
+def check_rows_differ(context: Any, where: str) -> None:
+    """Refuse a menu of actions with the same features, which coba could not tell apart."""
+    if isinstance(context, Menu) and len({row.tobytes() for row in context.rows}) < len(context):
         raise ParameterError(
             f"{where} offers two actions with the same features, and coba tells actions apart by "
             "nothing else. Give them a feature in which they differ, or leave one out."

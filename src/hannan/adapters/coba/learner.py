@@ -66,6 +66,11 @@ class CobaLearner:
         How described actions become rows: as `encoding` does it for contexts. A single number is a
         row of one feature.
 
+    Attributes
+    ----------
+    player
+        The learner that plays, with all it has learned; None before the first round.
+
     Examples
     --------
     >>> import hannan as hn
@@ -96,7 +101,7 @@ class CobaLearner:
         self.action_encoding = action_encoding
         self._rewards = Scale(self, reward_range)
         self._translation = Translation(self, encoding, actions, action_encoding)
-        self._player: Any = None
+        self.player: Any = None
         self._range = (0.0, 1.0)
         self._made = 0
         self._waiting: int | None = None  # the place of the round that `act` opened
@@ -104,11 +109,6 @@ class CobaLearner:
             self._check(learner)
         elif not callable(learner):
             raise refuse(self, "learner", "a learner, or a function that makes one", learner)
-
-    @property
-    def player(self) -> Any:
-        """The learner that plays, with all it has learned; None before the first round."""
-        return self._player
 
     @property
     def params(self) -> dict[str, Any]:
@@ -148,22 +148,21 @@ class CobaLearner:
         number = int(opened.action)
         opened.label = actions[numbers.index(number)]
         info = {"decision": opened}
-        if law is None and self._translation.described:  # coba may take features for something else
-            return {"action": opened.label}, info
-        if law is None:
-            return opened.label, info
-        return opened.label, float(law.given(number)[number]), info
+        if law is not None:
+            return opened.label, float(law.given(number)[number]), info
+        # coba may take features for something else
+        return {"action": opened.label} if self._translation.described else opened.label, info
 
     def score(self, context: Any, actions: Sequence[Any], action: Any) -> float:
         """The probability of an action now, without playing."""
         if self.draws is None:
             raise ParameterError("The score of an action needs draws=, a number of them.")
         player, mine, numbers, some = self._read(context, actions)
-        asked = action_key(action)
-        place = next((i for i, one in enumerate(actions) if action_key(one) == asked), None)
+        keys = list(map(action_key, actions))
         q = player.propensities(mine, self.draws, some).probabilities
         self._keep(player, actions)
-        return 0.0 if place is None else float(q[numbers[place]])
+        asked = action_key(action)
+        return float(q[numbers[keys.index(asked)]]) if asked in keys else 0.0
 
     def learn(
         self,
@@ -175,7 +174,7 @@ class CobaLearner:
     ) -> None:
         """What the action of a decision has earned."""
         _check_single(context, action, reward)
-        if not isinstance(decision, _Round) or self._player is None:
+        if not isinstance(decision, _Round) or self.player is None:
             raise OrderError(
                 "CobaLearner.learn() needs the decision that predict() returned. Actions another "
                 "policy took, as with learn='off' or RejectionCB, teach a learner with bandit "
@@ -189,12 +188,12 @@ class CobaLearner:
         low, high = self._range
         loss = min(high, low + (high - low) * self._rewards.loss(reward))  # whatever rounding does
         if decision.number is not None:
-            self._player.update(loss, decision=decision.number)
+            self.player.update(loss, decision=decision.number)
             return
         if self._waiting != decision.place:
-            why = "" if self._player.late is None else f" {self._player.late}"
+            why = "" if self.player.late is None else f" {self.player.late}"
             raise OrderError(f"Round {decision.place} of CobaLearner is over or was dropped.{why}")
-        self._player.update(loss)
+        self.player.update(loss)
         self._waiting = None
 
     def __repr__(self) -> str:
@@ -212,19 +211,15 @@ class CobaLearner:
                 f"CobaLearner chooses among listed actions; coba offered {actions!r}. "
                 "Continuous actions have to be discretised first."
             )
-        player = self._player
-        if player is None:
-            player = self._make(len(actions))
-        n_actions = None if self._translation.described else count_actions(player)
-        mine, numbers = self._translation.read(context, actions, n_actions)
-        some = sorted(set(numbers)) if n_actions is not None else []
-        return player, mine, numbers, some if n_actions and len(some) < n_actions else None
-
-    def _make(self, offered: int) -> Any:
-        if isinstance(self.learner, Learner):
-            return copy.deepcopy(self.learner)
-        known = self._translation
-        return self._check(self.learner(len(known.labels) if known.fixed else offered))
+        known, player = self._translation, self.player
+        if player is None and isinstance(self.learner, Learner):
+            player = copy.deepcopy(self.learner)
+        elif player is None:
+            player = self._check(self.learner(len(known.labels) if known.fixed else len(actions)))
+        n_actions = None if known.described else count_actions(player)
+        mine, numbers = known.read(context, actions, n_actions)
+        some = sorted(numbers) if n_actions is not None and len(numbers) < n_actions else None
+        return player, mine, numbers, some
 
     def _check(self, learner: Any) -> Any:
         """A learner that can be told what coba tells."""
@@ -246,8 +241,8 @@ class CobaLearner:
 
     def _keep(self, player: Any, actions: Sequence[Any]) -> None:
         self._translation.keep(actions)
-        if self._player is None:
-            self._player = player
+        if self.player is None:
+            self.player = player
             self._range = losses_of(player)
 
 

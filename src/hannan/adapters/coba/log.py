@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from hannan.adapters.coba.encoding import (
     as_coba,
     check_rows_differ,
     interactions,
-    offer,
 )
 from hannan.core import ParameterError
 from hannan.core.params import short
@@ -116,42 +116,34 @@ def log_to_coba(log: Log, *, reward_range: tuple[float, float] = (0.0, 1.0)) -> 
     True
     """
     rewards = Scale("log_to_coba", reward_range).rewards("log_to_coba", log.losses)
-    for t, menu in enumerate(log.contexts if log.described else ()):
-        check_rows_differ(menu, f"Round {t} of the log")
+    for t, context in enumerate(log.contexts):
+        check_rows_differ(context, f"Round {t} of the log")
     return LoggedEnvironment(log, rewards)
 
 
+@dataclass(frozen=True, eq=False)
 class LoggedEnvironment:
     """A log as coba reads it."""
 
-    def __init__(self, log: Log, rewards: FloatArray) -> None:
-        self._log = log
-        self._rewards = rewards
+    log: Log
+    rewards: FloatArray
 
     @property
     def params(self) -> dict[str, Any]:
         """What describes the environment in coba's tables."""
-        return {
-            "env_type": "hannan.Log",
-            "n_interactions": len(self._log),
-            "n_actions": self._log.n_actions,
-        }
+        sizes = {"n_interactions": len(self.log), "n_actions": self.log.n_actions}
+        return {"env_type": "hannan.Log", **sizes}
 
     def read(self) -> Iterator[dict[str, Any]]:
         """The interactions, with context, actions, action, reward and probability."""
-        log = self._log
-        for row, reward in zip(log, self._rewards.tolist(), strict=True):
-            if log.described:
-                context, offered = offer(row.context)
-                action = offered[row.action]
-            else:
-                context, action = as_coba(row.context), row.action
-                some = range(log.n_actions) if row.available is None else row.available.tolist()
-                offered = list(some)
+        log = self.log
+        for row, reward in zip(log, self.rewards.tolist(), strict=True):
+            some = range(log.n_actions) if row.available is None else row.available.tolist()
+            context, offered = as_coba(row.context, some)
             yield {
                 "context": context,
                 "actions": offered,
-                "action": action,
+                "action": offered[row.action] if log.described else row.action,
                 "reward": reward,
                 "probability": row.propensity,
             }
