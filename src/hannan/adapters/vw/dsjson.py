@@ -19,7 +19,6 @@ from hannan.adapters.vw.rounds import (
     number_in,
     sums_up,
 )
-from hannan.core.validation import check_integer
 
 
 def read_dsjson(
@@ -51,8 +50,7 @@ def read_dsjson(
     >>> found.actions
     ({'': {'id': 'red'}}, {'': {'id': 'blue'}})
     """
-    check_integer("read_dsjson", "max_round", max_round, 1)
-    return rounds_of_dsjson(Lines(source, max_round, max_unpacked=max_unpacked))
+    return rounds_of_dsjson(Lines(source, max_round, max_unpacked))
 
 
 def rounds_of_dsjson(lines: Lines) -> Iterator[CbAdfRound]:

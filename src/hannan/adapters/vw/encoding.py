@@ -47,36 +47,26 @@ def rows(
         FeatureHasher,
     )
 
+    made: Any
     if isinstance(columns, int | np.integer):
         width = check_integer(owner, "columns", columns, 1)
-        _check_room(owner, len(found), width)
-        table = FeatureHasher(width).transform(found).toarray()
-        return np.asarray(table, dtype=np.float64), [f"#{i}" for i in range(width)]
-    known = {name for row in found for name in row}
-    names = sorted(known) if columns is None else _listed(owner, columns)
-    check_names("the log", [name for name in names if name not in known], sorted(known))
-    if not names:
-        return None, []
-    _check_room(owner, len(found), len(names))
-    named = DictVectorizer(sparse=False, sort=False).fit([dict.fromkeys(names, 1.0)])
-    return np.ascontiguousarray(named.transform(found)), names
-
-
-def _listed(owner: str, columns: Any) -> list[str]:
-    """Names of columns, each once."""
-    fine = not isinstance(columns, str) and all(isinstance(name, str) for name in columns)
-    names = list(columns) if fine else []
-    if not names or len(set(names)) < len(names):
-        raise refuse(owner, "columns", "different names, a number of columns, or None", columns)
-    return names
-
-
-def _check_room(owner: str, n: int, width: int) -> None:
-    if n * width > _LARGEST:
+        made, names = FeatureHasher(width), [f"#{i}" for i in range(width)]
+    else:
+        known = sorted({name for row in found for name in row})
+        names = known if columns is None else list(columns)
+        named = not isinstance(columns, str) and all(isinstance(name, str) for name in names)
+        if columns is not None and not (named and 0 < len(names) == len(set(names))):
+            raise refuse(owner, "columns", "different names, a number of columns, or None", columns)
+        check_names("the log", names, known)
+        if not names:
+            return None, []
+        made = DictVectorizer(sort=False).fit([dict.fromkeys(names, 1.0)])
+    if len(found) * len(names) > _LARGEST:
         raise ParameterError(
-            f"{owner} would make an array of {n} x {width} numbers. Name the features that are "
-            "needed, columns=[…], or hash them to a few hundred, columns=256."
+            f"{owner} would make an array of {len(found)} x {len(names)} numbers. Name the "
+            "features that are needed, columns=[…], or hash them to a few hundred, columns=256."
         )
+    return np.ascontiguousarray(made.transform(found).toarray(), dtype=np.float64), names
 
 
 def as_features(context: Any, names: Sequence[str] | None) -> Features:

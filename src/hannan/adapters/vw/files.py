@@ -11,12 +11,12 @@ from pathlib import Path
 
 from hannan.adapters.vw.dsjson import rounds_of_dsjson
 from hannan.adapters.vw.encoding import Columns
-from hannan.adapters.vw.lines import MAX_ROUND, Lines
+from hannan.adapters.vw.lines import Lines
 from hannan.adapters.vw.logs import read_log
 from hannan.adapters.vw.rounds import UNSUPPORTED, CbAdfRound, Round
 from hannan.adapters.vw.text import FORMATS, SLOTTED, check_format, rounds_of_text
 from hannan.core import LossError, Oracle, ParameterError
-from hannan.core.validation import LossRange, check_choice, check_integer, check_loss_range
+from hannan.core.validation import LossRange, check_choice, check_loss_range
 from hannan.environments._scaling import RunningStandard
 from hannan.off_policy import LogReplay
 
@@ -44,8 +44,8 @@ def format_of(
         return check_format("FromVW", given, (*FORMATS, "dsjson"))
     if {suffix.lower() for suffix in Path(path).suffixes} & {".dsjson", ".json"}:
         return "dsjson"
-    labels: list[str] = []
-    lines = Lines(path, max_round or MAX_ROUND, max_unpacked=max_unpacked)
+    parts: set[int] = set()  # of labels, how many colons they have
+    lines = Lines(path, max_round, max_unpacked)
     for line in islice(lines, _LOOK):
         first = line.partition("|")[0].split(" ")[0]
         if first in SLOTTED:
@@ -54,9 +54,8 @@ def format_of(
             return "dsjson"
         if first == "shared" or not line:
             return "cb_adf"
-        labels += [first] if _LABEL.match(first) else []
-    parts = {label.count(":") for label in labels}
-    if parts and parts <= {0, 2} and 2 in parts:
+        parts |= {first.count(":")} if _LABEL.match(first) else set()
+    if parts in ({2}, {0, 2}):
         return "cb"
     if not lines.number:
         raise ParameterError(f"The file {str(path)!r} is empty.")
@@ -68,7 +67,7 @@ def format_of(
 
 def offers_change(path: str | PathLike[str], format: str, max_unpacked: int | None = None) -> bool:
     """Whether rounds of a file differ in what they offer, by a look at the first thousand."""
-    rounds = rounds_in(Lines(path, MAX_ROUND, max_unpacked=max_unpacked), format)
+    rounds = rounds_in(Lines(path, None, max_unpacked), format)
     offers = (each.actions for each in islice(rounds, _LOOK) if isinstance(each, CbAdfRound))
     first = next(offers, ())
     return any(offer != first for offer in offers)
@@ -115,7 +114,6 @@ class FromVW(LogReplay):
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> import numpy as np
     >>> import hannan as hn
     >>> folder = tempfile.TemporaryDirectory()
     >>> file = pathlib.Path(folder.name) / "ads.vw"
@@ -123,11 +121,6 @@ class FromVW(LogReplay):
     >>> log = hn.adapters.FromVW(file, value_range=(-1, 0))
     >>> log.horizon, log.n_actions, log.features
     (3, 2, ['user^age'])
-    >>> for this_round in log.rounds(3, np.random.default_rng(0)):
-    ...     print(this_round.reveal(0, hn.Feedback.SEMI), this_round.weight)
-    1.0 1.0
-    None 0.0
-    0.0 1.0
     >>> _ = file.write_text(
     ...     "shared |user age:31\n0:1:0.5 |ad red:1\n |ad blue:1\n\n"
     ...     "shared |user age:18\n |ad green:1\n0:0:0.25 |ad red:1\n |ad blue:2\n\n"
@@ -170,14 +163,8 @@ class FromVW(LogReplay):
         if scale is not None:
             check_choice(self, "scale", scale, ("running",))
         bounds = check_loss_range(self, value_range, "value_range")
-        log, self.features = read_log(
-            self._rounds(bounds),
-            columns,
-            "described" if described else "position",
-            action_columns,
-            n_actions,
-            bounds,
-        )
+        kind, rounds = "described" if described else "position", self._rounds(bounds)
+        log, self.features = read_log(rounds, columns, kind, action_columns, n_actions, bounds)
         self.actions = [] if described else list(range(log.n_actions))
         if scale is not None and log.features is not None:
             log = replace(log, contexts=RunningStandard()(log.features))
@@ -185,8 +172,7 @@ class FromVW(LogReplay):
 
     def _rounds(self, bounds: LossRange) -> Iterator[Round]:
         """Read the rounds, and say in which line a cost is outside its range."""
-        longest = check_integer(self, "max_round", self.max_round or MAX_ROUND, 1)
-        lines = Lines(self.path, longest, max_unpacked=self.max_unpacked)
+        lines = Lines(self.path, self.max_round, self.max_unpacked)
         for this_round in rounds_in(lines, self.format):
             cost = None if getattr(this_round, "skip_learn", False) else this_round.cost
             if cost is not None and not bounds[0] <= cost <= bounds[1]:

@@ -8,7 +8,7 @@ import os
 import reprlib
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,6 +16,7 @@ from hannan._compressed_files import check_packed, open_unpacked
 from hannan.adapters.vw.rounds import VWFormatError
 from hannan.core import InputTypeError, ParameterError
 from hannan.core.params import short
+from hannan.core.validation import check_integer
 
 MAX_ROUND = 2**20
 Source = str | os.PathLike[str] | IO[str] | IO[bytes] | Iterable[str] | Iterable[bytes]
@@ -34,13 +35,14 @@ class Lines:
     """
 
     def __init__(
-        self, source: Source, longest: int, name: str = "", max_unpacked: int | None = None
+        self, source: Source, max_round: int | None, max_unpacked: int | None = None
     ) -> None:
         self.number = 0
-        self.longest = longest
+        most = MAX_ROUND if max_round is None else max_round
+        self.longest = check_integer("A log of VW", "max_round", most, 1)
         self._max_unpacked = max_unpacked
         self._source = source
-        self._name = name
+        self._name = ""
         if isinstance(source, str | os.PathLike):
             self._name = f" of {os.fspath(source)!r}"
         elif not hasattr(source, "readline") and not isinstance(source, Iterable):
@@ -59,8 +61,7 @@ class Lines:
             elif hasattr(self._source, "readline"):
                 yield from self._read(self._source.readline)
             else:
-                for line in self._source:
-                    yield self._text(line)
+                yield from map(self._text, self._source)
         except _UNREADABLE as error:
             why = getattr(error, "strerror", None) or str(error)
             raise ParameterError(f"The log{self._name} cannot be read: {why}.") from error
@@ -109,12 +110,11 @@ def writing(target: Target) -> Iterator[Callable[[str], None]]:
     path = Path(target)
     part = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
-        with open(part, "wb") as raw:
+        with ExitStack() as stack:
+            stream: Any = stack.enter_context(open(part, "wb"))
             if path.suffix.lower() == ".gz":
-                with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
-                    yield _writer(packed)
-            else:
-                yield _writer(raw)
+                stream = stack.enter_context(gzip.GzipFile("", "wb", fileobj=stream, mtime=0))
+            yield _writer(stream)
         os.replace(part, path)
     except OSError as error:
         raise ParameterError(f"{str(path)!r} cannot be written: {error.strerror}.") from error

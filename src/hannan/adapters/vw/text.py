@@ -31,7 +31,7 @@ from hannan.adapters.vw.rounds import (
 )
 from hannan.core import InputTypeError, ParameterError
 from hannan.core.params import short
-from hannan.core.validation import check_choice, check_integer
+from hannan.core.validation import check_choice
 
 FORMATS = ("cb", "cb_adf")
 SLOTTED = ("ccb", "slates")
@@ -76,9 +76,7 @@ def read_vw(
     {'user': {'age': 31.0, 'city': 'york'}}
     """
     check_format("read_vw", format, FORMATS)
-    check_integer("read_vw", "max_round", max_round, 1)
-    lines = Lines(source, max_round, max_unpacked=max_unpacked)
-    return rounds_of_text(lines, format)
+    return rounds_of_text(Lines(source, max_round, max_unpacked), format)
 
 
 def check_format(owner: object, format: Any, formats: Iterable[str]) -> str:
