@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -28,8 +27,7 @@ def load(part: str) -> Any:
 
 def check_model(owner: object, model: Any) -> bool:
     """Whether a model classifies; it must do that or regress, and needs its seed set."""
-    base = load("base")
-    last = _last_step(model)
+    base, last = load("base"), _last_step(model)
     classifies = isinstance(last, base.Classifier)
     if isinstance(model, type) or not (classifies or isinstance(last, base.Regressor)):
         what = "a river classifier or regressor, or a pipeline that ends in one"
@@ -42,11 +40,6 @@ def check_seeded(owner: object, name: str, thing: Any) -> None:
     """Without a seed the same game would be played differently each time."""
     if missing := _unseeded(thing._get_params()):
         raise refuse(owner, name, f"a river object whose seed is set, {missing}", thing)
-
-
-def is_finite(value: Any) -> bool:
-    """Whether it is a number, and a finite one."""
-    return isinstance(value, Real) and math.isfinite(value)
 
 
 def check_names(owner: object, features: Names) -> Names:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from numbers import Real
 from typing import Any
 
-from hannan.adapters.river._models import check_seeded, is_finite, load
+from hannan.adapters.river._models import check_seeded, load
 from hannan.core import LossError
 from hannan.core.validation import check_integer, refuse
 from hannan.detectors import Detector
@@ -61,7 +62,7 @@ class RiverDetector(Detector):
         check_seeded(self, "detector", detector)
         self.detector = detector
         self.recent = check_integer(self, "recent", recent, 1)
-        if not is_finite(threshold):
+        if not isinstance(threshold, Real) or not math.isfinite(threshold):
             raise refuse(self, "threshold", "a finite number", threshold)
         self.threshold = threshold
         self._inner = detector.clone()
@@ -69,7 +70,7 @@ class RiverDetector(Detector):
         self._older = (0, 0.0)  # how many values have left the last ones, and their sum
 
     def update(self, value: float) -> bool:
-        """Read one more number; whether there is a change, and it is a rise."""
+        """Read one more number; return whether there is a change, and it is a rise."""
         value = float(value)
         if not math.isfinite(value):
             raise LossError(f"RiverDetector reads finite numbers; got {value}.")
@@ -80,15 +81,10 @@ class RiverDetector(Detector):
         self._inner.update(value > self.threshold if self._binary else value)
         if not self._inner.drift_detected:
             return False
-        rising = self._rising()
-        self.reset()
-        return rising
-
-    def _rising(self) -> bool:
-        count, total = self._older
-        last = list(self._last)
+        (count, total), last = self._older, list(self._last)
         early = max(0, (len(last) - count + 1) // 2)
         older, recent = total + sum(last[:early]), last[early:]
+        self.reset()
         return bool(recent) and sum(recent) * (count + early) > older * len(recent)
 
     def __repr__(self) -> str:

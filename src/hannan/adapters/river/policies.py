@@ -18,7 +18,7 @@ from hannan.adapters.river._models import (
     takes_weight,
 )
 from hannan.core import ContextError, ParameterError, Policy
-from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.core.validation import FloatArray, check_integer
 from hannan.oracles import LinearPolicies
 from hannan.oracles._features import FeatureOracle
@@ -39,10 +39,9 @@ class RiverPolicies(FeatureOracle):
       :math:`s_k(x) = -\bar w\, P(k \mid x)`, with :math:`\bar w` the mean of
       :math:`\sum_k w_k` over rounds, is an estimate of losses up to a constant.
 
-    An online model cannot unlearn, so it cannot learn fresh fake losses for each perturbed leader.
-    Instead B further copies of the model, the *echoes*, learn random signs ±1 on the same
-    contexts, and :math:`N_b(x)`, what echo b predicts, is what noise does to a score, where
-    predictions are linear in what was taught. Under a draw the scores are
+    An online model cannot unlearn fake losses. Instead B further copies of it, the *echoes*, learn
+    random signs ±1 on the same contexts, and :math:`N_b(x)`, what echo b predicts, is what noise
+    does to a score, where predictions are linear in what was taught. Under a draw the scores are
 
     .. math:: s_k(x) + \sigma \langle v(x), g_k \rangle, \qquad
               v(x) = \Big(\tfrac{N_1(x)}{\sqrt B}, …, \tfrac{N_B(x)}{\sqrt B},
@@ -55,8 +54,8 @@ class RiverPolicies(FeatureOracle):
 
     It is *inexact*, and no theorem covers it. G is that of linear policies on the same features.
     Models that count all rounds alike suit best. One that forgets, such as gradient descent with
-    a constant step, never settles: give it decreasing steps, or the learner a number for ε. A
-    learner with such a class cannot be saved to a file.
+    a constant step, never settles: give it decreasing steps, or the learner a number for ε. Such a
+    class cannot be saved to a file.
 
     Parameters
     ----------
@@ -140,17 +139,16 @@ class RiverNoise(LinearNoise):
 
     def unit(self, draw: int) -> FloatArray:
         """The fake losses on the contexts that the noise of a draw stands for, [d, K]."""
-        return LaplaceNoise(self.contexts, self.oracle.n_actions, self.key, int(self.stream)).unit(
-            draw
-        )
+        K, stream = self.oracle.n_actions, int(self.stream)
+        return LaplaceNoise(self.contexts, K, self.key, stream).unit(draw)
 
 
 class RiverLeader(Policy):
     """What the models, as they were, make of a context under one draw."""
 
-    def __init__(self, total: RiverObjective, noise: Noise | None, draw: int, scale: float) -> None:
+    def __init__(self, total: RiverObjective, draw: Draw) -> None:
         self.total = total
-        self._draw = Draw(noise, draw, scale)
+        self._draw = draw
 
     def __call__(self, context: Any = None) -> int:
         action = self.total.action(self.total.oracle.check_context(context), self._draw)
@@ -207,10 +205,9 @@ class RiverObjective(LinearObjective):
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         """The models as they are now, under each draw."""
-        noise, first, scale = draw
         if self._frozen is None:
             self._frozen = self.copy()
-        return [RiverLeader(self._frozen, noise, first + i, scale) for i in range(count)]
+        return [RiverLeader(self._frozen, draw.later(i)) for i in range(count)]
 
     def _label(self, x: dict[Any, Any], losses: FloatArray) -> None:
         gaps = losses.max() - losses
@@ -218,9 +215,8 @@ class RiverObjective(LinearObjective):
         count, total = self._gaps
         self._gaps = count + len(labels), total + float(gaps.sum())
         for label in labels:
-            self._models[0].learn_one(
-                x, label, w=float(gaps[label]) * self._gaps[0] / self._gaps[1]
-            )
+            weight = float(gaps[label]) * self._gaps[0] / self._gaps[1]
+            self._models[0].learn_one(x, label, w=weight)
 
     def _solved(self, context: FloatArray) -> tuple[FloatArray, FloatArray, float]:
         """Scores, v and |v|² of a context; kept, as a round asks several times."""
