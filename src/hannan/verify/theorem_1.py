@@ -26,28 +26,12 @@ _SIGMAS = 5.0  # a normal variable is that far out with probability 3e-7
 
 
 class Terms(NamedTuple):
-    """What a fixed sequence costs, a column for each draw of noise kept for the whole game."""
+    """What a fixed sequence costs, on average over draws of noise kept for the whole game."""
 
-    played: FloatArray  # loss of the leader of each round, [T, draws]
-    foreseeing: FloatArray  # loss of the leader that knew the round, under the same noise
-    best: float  # loss of the best policy
-    lowest: FloatArray  # noise of the policy it favours most, [draws]
-    highest: FloatArray  # noise of the policy it favours least
-
-    @property
-    def stability(self) -> float:
-        """The first term of the theorem."""
-        return float((self.played - self.foreseeing).mean(axis=1).sum())
-
-    @property
-    def error(self) -> float:
-        """The second term of the theorem."""
-        return float((self.highest - self.lowest).mean())
-
-    @property
-    def regret(self) -> float:
-        """Expected regret."""
-        return float(self.played.mean(axis=1).sum()) - self.best
+    stability: float  # the first term of the theorem
+    error: float  # the second one
+    regret: float
+    excess: FloatArray  # what the foreseeing leader loses more than the best policy, [draws]
 
 
 @claim("theorem-1", "Theorem 1", "false alarm below 1e-5")
@@ -101,9 +85,7 @@ def one_sided_error(effort: Effort) -> Iterator[Check]:
     sizes = bounds.sizes_of(oracle, log_size=False, complexity=G)
     bound = bounds.stability_plus_error(epsilon, T, loss_bound=pace, form="sharp", **sizes)
     error = bound.terms["error"]
-    # What the foreseeing leader loses more than the best policy, for each draw.
-    excess = terms.foreseeing.sum(axis=0) - terms.best
-    mean, chance = float(excess.mean()), _SIGMAS * standard_error(excess)
+    mean, chance = float(terms.excess.mean()), _SIGMAS * standard_error(terms.excess)
     regret, limit = terms.regret, terms.stability + error
     yield Check("foreseeing leader's loss beyond the best, against G/ε", mean, error, True, chance)
     yield Check("the same: G/ε is paid, so it cannot be lowered", mean, 0.8 * error, False)
@@ -119,13 +101,15 @@ def _terms(learner: ContextFTPL, world: FromArrays, draws: int) -> Terms:
     low, high = (
         total.minima(draw._replace(scale=sign * draw.scale), draws) for sign in (1.0, -1.0)
     )
-    played, foreseeing = [], []
+    played, foreseeing = [], []  # losses of each round, for each draw
     for context, loss in zip(world.contexts or (), np.asarray(world.losses), strict=True):
         played.append(total.chosen(context, draw, draws) @ loss)
         total.add(context, loss)
         foreseeing.append(total.chosen(context, draw, draws) @ loss)
-    best = float(total.minima()[0])
-    return Terms(np.array(played), np.array(foreseeing), best, low, -high)
+    before, after, best = np.array(played), np.array(foreseeing), float(total.minima()[0])
+    stability = float((before - after).mean(axis=1).sum())
+    regret = float(before.mean(axis=1).sum()) - best
+    return Terms(stability, float((-high - low).mean()), regret, after.sum(axis=0) - best)
 
 
 def _other_law(effort: Effort, oracle: Oracle, world: FromArrays) -> Check:

@@ -32,13 +32,7 @@ class Listed(NamedTuple):
 
     oracle: Oracle
     contexts: Sequence[Any]
-    plays: NDArray[np.bool_]
-    """Which elements each policy chooses on each context, [N, d, K]."""
-
-    @property
-    def name(self) -> str:
-        """The name of the class."""
-        return type(self.oracle).__name__
+    plays: NDArray[np.bool_]  # which elements each policy chooses on each context, [N, d, K]
 
 
 @claim("ties", "Definition (optimisation oracle)", "holds on every path")
@@ -57,7 +51,7 @@ def on_integer_losses(effort: Effort) -> Iterator[Check]:
             best, rank, agree = _game(listed, rng)
             tied.append(best)
             wrong += rank != 0 or not agree
-        yield Check(f"{listed.name}: games with another leader", wrong, 0)
+        yield Check(f"{type(listed.oracle).__name__}: games with another leader", wrong, 0)
     yield Check("twins under noise: draws led by the later one", _twins(effort), 0)
     share = float(np.mean(np.array(tied) > 1))
     yield Check("games with a tie, as a share", share, 0.5, at_most=False)

@@ -77,9 +77,8 @@ class Trial:
 
 def tuning(bound: Bound) -> dict[str, Any]:
     """Return ε, and L where there is one, as arguments of a learner or of a bound."""
-    if bound.max_resamples is None:
-        return {"epsilon": bound.epsilon}
-    return {"epsilon": bound.epsilon, "max_resamples": bound.max_resamples}
+    limit = {} if bound.max_resamples is None else {"max_resamples": bound.max_resamples}
+    return {"epsilon": bound.epsilon, **limit}
 
 
 def sizes(
