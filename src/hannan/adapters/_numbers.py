@@ -1,7 +1,5 @@
 """Numbers for actions that other libraries know by their names or features."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Learners that other libraries tell the reward of one action, and losses made of rewards."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rows of numbers from features by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 

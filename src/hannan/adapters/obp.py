@@ -3,8 +3,6 @@
 Dictionaries and arrays only: obp itself, which needs PyTorch, is not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

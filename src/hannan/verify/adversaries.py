@@ -1,7 +1,5 @@
 """Environments made to hurt."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Be the leader: a learner that knew the coming loss would have no regret but for the noise."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np

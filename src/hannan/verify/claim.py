@@ -1,7 +1,5 @@
 """Claims, and the checks that decide them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from zlib import crc32

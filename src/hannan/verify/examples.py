@@ -1,7 +1,5 @@
 """The paper's examples: learners play them, and the stated rates follow."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace

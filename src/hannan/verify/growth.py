@@ -1,7 +1,5 @@
 """How regret grows with the number of rounds: fitted exponents beside those of the theorems."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any

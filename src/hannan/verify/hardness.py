@@ -1,7 +1,5 @@
 """Theorem 7: thresholds cannot be learned from contexts that nobody knew in advance."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """What noise costs by itself: the law of a learner's noise, and the Laplace complexity G."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The Natarajan corollary: infinite classes of finite dimension, on contexts known in advance."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """What geometric resampling costs in oracle calls."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from itertools import combinations

@@ -1,7 +1,5 @@
 """The loss estimates of Algorithm 3: their mean and their second moment."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from itertools import product

@@ -5,8 +5,6 @@ past, what a round does is compared with its mean by that law. Such differences 
 martingale, so that a sum over many rounds shows mistakes that no bound on regret would.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterator

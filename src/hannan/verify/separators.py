@@ -1,7 +1,5 @@
 """Separators: the constructions tell all policies apart, and the printed ones do not always."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple

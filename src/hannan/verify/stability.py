@@ -5,8 +5,6 @@ what the round costs π: it is tried policy by policy, on random totals and on s
 with equality.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """All claims, and the loop that tries them."""
 
-from __future__ import annotations
-
 import importlib
 import time
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """The switching corollary: regret against sequences of policies."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from itertools import product

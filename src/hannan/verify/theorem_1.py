@@ -1,7 +1,5 @@
 """Theorem 1: regret is at most stability plus error, each of them measured by itself."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """Theorem 2: regret with full information, on oblivious and adaptive environments."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from typing import Any

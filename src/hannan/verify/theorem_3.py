@@ -1,7 +1,5 @@
 """Theorem 3: semi-bandit feedback, with contexts known in advance or a small separator."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from functools import partial

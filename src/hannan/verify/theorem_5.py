@@ -1,7 +1,5 @@
 """Theorem 5: regret follows how wrong the guesses of the next losses were."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import combinations

@@ -1,7 +1,5 @@
 """The oracle: its choice is a function of the total loss, and ties go to the first policy."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple

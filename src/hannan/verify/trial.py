@@ -1,7 +1,5 @@
 """A trial: learners of one kind play in one environment, and their regret is held to a bound."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """How contexts and actions of coba become contexts and actions of ours."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any

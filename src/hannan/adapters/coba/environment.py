@@ -1,7 +1,5 @@
 """Environments of coba for learners of ours, and of ours for learners of coba."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

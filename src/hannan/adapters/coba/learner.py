@@ -1,7 +1,5 @@
 """Learners of ours inside coba's experiments."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -212,10 +210,10 @@ class CobaLearner:
                 "Continuous actions have to be discretised first."
             )
         known, player = self._translation, self.player
-        if player is None and isinstance(self.learner, Learner):
-            player = copy.deepcopy(self.learner)
-        elif player is None:
-            player = self._check(self.learner(len(known.labels) if known.fixed else len(actions)))
+        if player is None:
+            given: Any = self.learner
+            ready, count = isinstance(given, Learner), len(known.labels if known.fixed else actions)
+            player = copy.deepcopy(given) if ready else self._check(given(count))
         n_actions = None if known.described else count_actions(player)
         mine, numbers = known.read(context, actions, n_actions)
         some = sorted(numbers) if n_actions is not None and len(numbers) < n_actions else None

@@ -1,10 +1,9 @@
 """What is asked of a river model before it is used."""
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -40,6 +39,11 @@ def check_seeded(owner: object, name: str, thing: Any) -> None:
     """Without a seed the same game would be played differently each time."""
     if missing := _unseeded(thing._get_params()):
         raise refuse(owner, name, f"a river object whose seed is set, {missing}", thing)
+
+
+def is_finite(value: Any) -> bool:
+    """Whether it is a number, and a finite one."""
+    return isinstance(value, Real) and math.isfinite(value)
 
 
 def check_names(owner: object, features: Names) -> Names:

@@ -1,13 +1,10 @@
 """Any drift detector of river."""
 
-from __future__ import annotations
-
 import math
 from collections import deque
-from numbers import Real
 from typing import Any
 
-from hannan.adapters.river._models import check_seeded, load
+from hannan.adapters.river._models import check_seeded, is_finite, load
 from hannan.core import LossError
 from hannan.core.validation import check_integer, refuse
 from hannan.detectors import Detector
@@ -62,7 +59,7 @@ class RiverDetector(Detector):
         check_seeded(self, "detector", detector)
         self.detector = detector
         self.recent = check_integer(self, "recent", recent, 1)
-        if not isinstance(threshold, Real) or not math.isfinite(threshold):
+        if not is_finite(threshold):
             raise refuse(self, "threshold", "a finite number", threshold)
         self.threshold = threshold
         self._inner = detector.clone()

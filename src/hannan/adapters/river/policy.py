@@ -1,7 +1,5 @@
 """Our learners as contextual bandit policies of river."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass

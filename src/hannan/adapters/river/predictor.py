@@ -1,7 +1,5 @@
 """Any online model of river as a predictor."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

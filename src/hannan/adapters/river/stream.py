@@ -1,7 +1,5 @@
 """Streams of river as environments."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Decision-service JSON (dsjson): one record a line, as Vowpal Wabbit and its services log them."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """From features by name to rows of numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

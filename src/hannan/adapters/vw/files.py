@@ -1,7 +1,5 @@
 """Files of Vowpal Wabbit as environments."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

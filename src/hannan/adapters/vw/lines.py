@@ -1,7 +1,5 @@
 """Lines in and out of files, one at a time."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

@@ -6,8 +6,6 @@ comes more than once. Actions count from 0 here, whatever the format does; costs
 lower is better.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ cb_adf   shared |user age:31                    then one line for each action, t
          |ad id:blue
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Iterator
