@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.feature_extraction import FeatureHasher  # type: ignore[import-untyped]
+from sklearn.feature_extraction import FeatureHasher
 
 from hannan.core import ContextError
 from hannan.core.validation import FloatArray, check_integer, refuse

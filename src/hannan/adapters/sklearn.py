@@ -9,18 +9,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin  # type: ignore[import-untyped]
-from sklearn.utils import check_random_state  # type: ignore[import-untyped]
-from sklearn.utils.metaestimators import available_if  # type: ignore[import-untyped]
-from sklearn.utils.multiclass import (  # type: ignore[import-untyped]
-    check_classification_targets,
-    unique_labels,
-)
-from sklearn.utils.validation import (  # type: ignore[import-untyped]
-    check_array,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from hannan.core import Feedback, InputTypeError, Learner, LossError, Oracle, ParameterError, Policy
 from hannan.core.oracle import WITHOUT_NOISE, Draw
@@ -46,33 +39,30 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     r"""A no-regret learner that takes part in scikit-learn's pipelines.
 
     Each row is a round: the learner plays a class :math:`a_t` for the row :math:`x_t`, is then
-    shown the label :math:`y_t`, and suffers the loss :math:`c(y_t, a_t)`. `partial_fit` plays one
-    round for each row, in the order given, `fit` does so with a fresh learner. `predict` uses the
-    leader :math:`\arg\min_{\pi \in \Pi} \sum_t w_t\, c(y_t, \pi(x_t))`, after the predictor's
-    guess for the row if there is one, or its hint where that is mostly followed. It neither plays
-    nor learns.
+    shown the label :math:`y_t`, and suffers the loss :math:`c(y_t, a_t)`. `predict`, which neither
+    plays nor learns, uses the leader
+    :math:`\arg\min_{\pi \in \Pi} \sum_t w_t\, c(y_t, \pi(x_t))`, after the predictor's guess for
+    the row if there is one, or its hint where that is mostly followed.
 
     Parameters
     ----------
     oracle
         The policy class Π on rows of features: None for `LinearPolicies`, an oracle with as many
-        actions as there are classes, a function that makes one of the number of classes, or a
-        scikit-learn classifier or regressor, for `SklearnPolicies`. The last is found by
-        `get_params` and grids: `oracle__max_depth`.
+        actions as there are classes, a function that makes one of their number, or a scikit-learn
+        estimator, for `SklearnPolicies`, which grids find: `oracle__max_depth`.
     learner
         "full": `ContextFTPL`, which learns what each class would have cost; "bandit":
-        `ContextSemiBanditFTPL`, which is only shown what its own choice has cost. Or a function
-        that makes a learner, `learner(oracle, seed=…, loss_range=…)`, such as
-        `functools.partial(hn.ContextFTPL, contexts=rows)`.
+        `ContextSemiBanditFTPL`, which is only shown what its own choice has cost; or a function
+        that makes a learner, `learner(oracle, seed=…, loss_range=…)`.
     epsilon, predictor
         As in `ContextFTPL`, unless a function makes the learner. With bandit feedback a predictor
         is needed in practice: `hn.predictors.Ridge()`.
     costs
-        c as a square array: entry [i, j] is the cost of predicting class j where class i is
-        right, in the order of `classes_`; by default 1 for a wrong class.
+        c as a square array: entry [i, j] is the cost of class j where class i is right, in the
+        order of `classes_`; by default 1 for a wrong class.
     play
-        What `predict` returns. "leader": what the learner would play without noise, the same in
-        every call; "perturbed": what it would play, with fresh noise for every row and call.
+        What `predict` returns: what the learner would play without noise, "leader", or with fresh
+        noise for every row and call, "perturbed".
     draws
         How many draws of noise `predict_proba` takes where probabilities are not computable.
     random_state
@@ -97,8 +87,8 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     ---------
     The learner's own, as reported by `certificate_()`: none for `LinearPolicies` and scikit-learn
     estimators, which are not exact. With an exact class and the rows that may arrive declared,
-    `learner=functools.partial(hn.ContextFTPL, contexts=rows)`, Theorem 2 covers the rounds of
-    `fit` and `partial_fit`, in any order an adversary may choose. [syrgkanis2016]
+    `learner=functools.partial(hn.ContextFTPL, contexts=rows)`, Theorem 2 covers the rounds, in any
+    order an adversary may choose. [syrgkanis2016]
 
     Examples
     --------
@@ -155,10 +145,8 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
         Parameters
         ----------
-        X
-            Rows of features, finite numbers; sparse ones are refused.
-        y
-            Labels.
+        X, y
+            Rows of features, finite numbers, sparse ones being refused; and their labels.
         classes
             All labels that may ever come; needed in the first call.
         sample_weight

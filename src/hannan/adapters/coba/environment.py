@@ -24,14 +24,12 @@ class FromCoba(Environment):
     r"""The interactions of a coba environment, in order: an oblivious adversary.
 
     A reward r in [low, high] is the loss :math:`(high - r)/(high - low)`. The environment is read
-    once, when this object is made, and prepared as coba's own evaluators do it: `CobaLearner` meets
-    the same rounds in an experiment, and plays the same.
+    once and prepared as coba's own evaluators do it: `CobaLearner` plays the same.
 
     Parameters
     ----------
     environment
-        A coba environment with `actions` and `rewards`; of logged interactions
-        `log_from_coba` makes a log.
+        A coba environment with `actions` and `rewards`; logged ones are for `log_from_coba`.
     reward_range
         (low, high) of the rewards.
     encoding, actions, action_encoding

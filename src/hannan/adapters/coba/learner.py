@@ -50,10 +50,10 @@ class CobaLearner:
     draws
         m, at least 2; None gives no probabilities, which saves time where oracles are slow.
     encoding
-        How contexts become ours. None: numbers of a sequence as a row of features, categories of
-        coba in it as indicators; None and single values as they are. For contexts by names: the
-        list of the names there are, where text counts as the feature "name=text"; or a number of
-        features the names are hashed to. Or a function from coba's context to ours.
+        How contexts become ours. None: a sequence as a row, its numbers as they are, categories of
+        coba as indicators; single values as they are. For contexts by names: the list of the names
+        there are, where text counts as the feature "name=text"; or a number of features the names
+        are hashed to. Or a function from coba's context to ours.
     actions
         "names" numbers actions as they first appear; "positions" by their place in the list, for
         actions whose features change all the time; a list says which there are and in what order.

@@ -23,32 +23,28 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
     Accepted by `bandit.evaluate`, which knows no contexts, by `bandit.evaluate_offline`, and by
     river's `clone`. Rewards in reward_range are mapped to the learner's loss_range, the largest
     to the smallest loss. Arms become actions 0, 1, … in order of appearance; the learner chooses
-    among those that are offered.
-
-    A reward answers the oldest pull that is open with its arm and context. One that answers none,
-    such as those of the burn-in or of another policy's arm, counts in `ranking` as all rewards
-    do, but nothing is learned from it.
+    among those offered. A reward answers the oldest pull that is open with its arm and context.
+    Nothing is learned from one that answers none, as in the burn-in; it counts in `ranking`.
 
     Parameters
     ----------
     learner
-        A learner of single actions from bandit feedback, such as `ContextSemiBanditFTPL`. It is
-        cloned and never changed. As everywhere in river, clones with the same seed act alike.
+        A learner of single actions from bandit feedback, such as `ContextSemiBanditFTPL`, which
+        is cloned and never changed; clones with the same seed act alike.
     reward_range
         (r₀, r₁), where rewards lie.
     clip
         Whether rewards outside are moved to the nearer end; otherwise they are refused.
     features
-        How the dictionary of a context becomes a row, as in `FromRiver`. What is not a dictionary,
-        such as None, is handed on.
+        How the dictionary of a context becomes a row, as in `FromRiver`; other contexts stay.
     arms
         The arms in the order of actions, where it should not be that of appearance.
     pending
         How many pulls may wait for their rewards; the oldest is given up for a new one. More than
         one takes a learner with `decide`.
     reward_obj, reward_scaler, burn_in
-        As in river: how `ranking` measures an arm, what is done to rewards before, and how often
-        every arm is pulled first. The learner sees rewards as they come.
+        As in river: how `ranking` measures an arm, what is done to rewards before, not to those
+        of the learner, and how often every arm is pulled first.
 
     Attributes
     ----------
@@ -131,16 +127,9 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
     def update(
         self, arm_id: Hashable, context: Any, *reward_args: Any, **reward_kwargs: Any
     ) -> None:
-        """Learn the reward of an arm.
+        """Learn the reward of an arm, a number; what comes with it is passed on to `reward_obj`.
 
-        Parameters
-        ----------
-        arm_id
-            The arm.
-        context
-            That of its pull. `update(arm, reward)` leaves it out, as river does without contexts.
-        reward_args, reward_kwargs
-            The reward, a number; all is passed on to `reward_obj`.
+        `update(arm, reward)` leaves out the context of its pull, as river does without contexts.
         """
         if not reward_args:
             context, reward_args = None, (context,)

@@ -40,10 +40,7 @@ def rows(
     Columns are all names that were found, in order; or those given, and no others; or so many
     that names are hashed to, with signs, so that collisions cancel on average.
     """
-    from sklearn.feature_extraction import (  # type: ignore[import-untyped]
-        DictVectorizer,
-        FeatureHasher,
-    )
+    from sklearn.feature_extraction import DictVectorizer, FeatureHasher
 
     made: Any
     if isinstance(columns, int | np.integer):
