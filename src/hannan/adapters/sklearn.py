@@ -176,7 +176,11 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         check_integer(self, "draws", self.draws, 2)
         self.classes_ = classes
         self.costs_ = _make_costs(self, self.costs, len(classes))
-        seed = self._seed()
+        seed = self.random_state
+        if isinstance(seed, int | np.integer) and not isinstance(seed, bool):
+            seed = check_integer(self, "random_state", seed, 0)
+        else:
+            seed = int(check_random_state(seed).randint(np.iinfo(np.int32).max))
         oracle = _make_oracle(self.oracle, len(classes))
         self.learner_: Any = self._make_learner(oracle, seed, self._loss_range(weights))
         self._rng = np.random.default_rng([_PREDICTIONS, seed])
@@ -316,12 +320,6 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
                 f"in the first call; the largest weight is {weights.max():g}. Give weights in the "
                 "first call, as large as any to come, or divide all of them by the largest."
             )
-
-    def _seed(self) -> int:
-        state = self.random_state
-        if isinstance(state, int | np.integer) and not isinstance(state, bool):
-            return check_integer(self, "random_state", state, 0)
-        return int(check_random_state(state).randint(np.iinfo(np.int32).max))
 
     def _make_learner(self, oracle: Oracle, seed: int, loss_range: tuple[float, float]) -> Learner:
         if callable(self.learner):

@@ -165,7 +165,15 @@ def forced_regret(effort: Effort) -> Iterator[Check]:
 
     listed = _play(lambda seed: on_a_list(table, seed), n, effort.pick(12, 24), effort, number)
     yield from (games.forced() for games in (*line, *listed))
-    yield from _fair([*line, *listed])
+    # The adversary kept to its rules.
+    traces = [trace for games in (*line, *listed) for trace in games.traces]
+    best = max(float(trace.losses.sum() - trace.regret()) for trace in traces)
+    yield Check("largest loss of the best threshold, all games", best, 0.0)
+    suffered, rounds = sum(float(trace.losses.sum()) for trace in traces), sum(map(len, traces))
+    expected = sum(float(games.expected.sum()) for games in (*line, *listed))
+    chance = math.sqrt(math.log(2.0 / _LEVEL) * (1.0 + 1.0 / _WITNESSES) / (2.0 * rounds))
+    off = abs(suffered - expected) / rounds
+    yield Check("loss of a round, less what copies expect", off, chance)
     yield from _told(line[0].traces)
     claimed = float(sum(games.claimed for games in line))
     yield Check("bounds claimed by learners who were not told", claimed, 0.0)
@@ -190,18 +198,6 @@ def _play(
         Games(who, list(traces), np.array(expected), sum(claimed))
         for who, (traces, expected, claimed) in every.items()
     ]
-
-
-def _fair(games: Sequence[Games]) -> Iterator[Check]:
-    """Check that the adversary kept to its rules."""
-    traces = [trace for each in games for trace in each.traces]
-    best = max(float(trace.losses.sum() - trace.regret()) for trace in traces)
-    suffered = sum(float(trace.losses.sum()) for trace in traces)
-    rounds = sum(len(trace) for trace in traces)
-    surprise = abs(suffered - sum(float(each.expected.sum()) for each in games)) / rounds
-    chance = math.sqrt(math.log(2.0 / _LEVEL) * (1.0 + 1.0 / _WITNESSES) / (2.0 * rounds))
-    yield Check("largest loss of the best threshold, all games", best, 0.0)
-    yield Check("loss of a round, less what copies expect", surprise, chance)
 
 
 def _told(games: Sequence[Trace]) -> Iterator[Check]:

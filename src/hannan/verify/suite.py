@@ -58,19 +58,17 @@ def claims(only: Iterable[str] | None = None) -> list[Claim]:
     >>> [claim.name for claim in claims(["be-the-leader"])]
     ['be-the-leader']
     """
-    known: list[tuple[str, Claim]] = []
+    known: list[tuple[set[str], Claim]] = []
     for module in _MODULES:
         listed = vars(importlib.import_module(f"hannan.verify.{module}")).values()
-        name = module.replace("_", "-")
-        known += [(name, claim) for claim in listed if isinstance(claim, Claim)]
-    if only is None:
-        return [claim for _, claim in known]
-    wanted = list(only)
-    for name in wanted:
-        if not any(name in (module, claim.name) for module, claim in known):
-            names = ", ".join(claim.name for _, claim in known)
-            raise ParameterError(f"No claim is called {name!r}; there are {names}.")
-    return [claim for module, claim in known if {module, claim.name} & set(wanted)]
+        found = [claim for claim in listed if isinstance(claim, Claim)]
+        known += [({module.replace("_", "-"), claim.name}, claim) for claim in found]
+    wanted = None if only is None else list(only)
+    for name in wanted or ():
+        if not any(name in names for names, _ in known):
+            there = ", ".join(claim.name for _, claim in known)
+            raise ParameterError(f"No claim is called {name!r}; there are {there}.")
+    return [claim for names, claim in known if wanted is None or not names.isdisjoint(wanted)]
 
 
 def verify(
@@ -109,14 +107,9 @@ def verify(
         if progress is not None:
             progress(claim)
         started = time.perf_counter()
-        finding = _try(claim, effort)
-        verdicts.append(Verdict(claim, finding, time.perf_counter() - started))
+        try:
+            checks = list(claim.experiment(effort))
+        except HannanError as error:
+            checks = [Check(f"refused with {type(error).__name__}: {error}", 1.0, 0.0)]
+        verdicts.append(Verdict(claim, Finding(checks), time.perf_counter() - started))
     return verdicts
-
-
-def _try(claim: Claim, effort: Effort) -> Finding:
-    try:
-        return Finding(list(claim.experiment(effort)))
-    except HannanError as error:
-        message = f"{type(error).__name__}: {error}"
-        return Finding([Check(f"refused with {message}", 1.0, 0.0)])

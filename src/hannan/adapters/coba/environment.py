@@ -99,7 +99,13 @@ class FromCoba(Environment):
         # Described actions are those that a round offers.
         K = None if translation.described else len(self.labels)
         self.n_actions = K  # type: ignore[assignment]
-        self._losses, self._available = _tables(offers, K)
+        self._losses: list[FloatArray] = []
+        self._available: list[list[int] | None] = []  # None for all
+        for numbers, losses in offers:
+            row = np.ones(K or len(losses))  # what an action that is not offered costs is moot
+            row[numbers] = losses
+            self._losses.append(row)
+            self._available.append(sorted(numbers) if len(numbers) < len(row) else None)
         self.oblivious = all(some is None for some in self._available)  # type: ignore[misc]
 
     @property
@@ -114,8 +120,7 @@ class FromCoba(Environment):
         if horizon > self.horizon:
             raise ParameterError(f"FromCoba holds {self.horizon} rounds; {horizon} were asked for.")
         for t in range(horizon):
-            context, losses = self._contexts[t], self._losses[t]
-            yield Round(context, losses, available=self._available[t])
+            yield Round(self._contexts[t], self._losses[t], available=self._available[t])
 
 
 def _offer(interaction: Any) -> tuple[list[Any], Any]:
@@ -132,20 +137,6 @@ def _offer(interaction: Any) -> tuple[list[Any], Any]:
             "discretised first."
         )
     return actions, earn
-
-
-def _tables(
-    offers: list[tuple[list[int], list[float]]], n_actions: int | None
-) -> tuple[list[FloatArray], list[list[int] | None]]:
-    """Return the losses of each round, and the actions offered, None for all."""
-    table: list[FloatArray] = []
-    available: list[list[int] | None] = []
-    for numbers, losses in offers:
-        row = np.ones(n_actions or len(losses))  # what an action that is not offered costs is moot
-        row[numbers] = losses
-        table.append(row)
-        available.append(sorted(numbers) if len(numbers) < len(row) else None)
-    return table, available
 
 
 class ToCoba:
