@@ -9,7 +9,7 @@ from hannan.core import HannanError, ParameterError
 from hannan.core.validation import check_seed
 from hannan.verify.claim import Check, Claim, Effort, Finding
 
-# One module a result, in the order of the paper.
+# In the order of the paper.
 _MODULES = (
     "be_the_leader",
     "ties",
@@ -20,7 +20,6 @@ _MODULES = (
     "separators",
     "examples",
     "proxy_losses",
-    "oracle_calls",
     "theorem_3",
     "switching",
     "theorem_5",

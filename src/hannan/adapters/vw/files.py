@@ -8,9 +8,8 @@ from os import PathLike
 from pathlib import Path
 
 from hannan.adapters.vw.dsjson import rounds_of_dsjson
-from hannan.adapters.vw.encoding import Columns
 from hannan.adapters.vw.lines import Lines
-from hannan.adapters.vw.logs import read_log
+from hannan.adapters.vw.logs import Columns, read_log
 from hannan.adapters.vw.rounds import UNSUPPORTED, CbAdfRound, Round
 from hannan.adapters.vw.text import FORMATS, SLOTTED, check_format, rounds_of_text
 from hannan.core import LossError, Oracle, ParameterError
