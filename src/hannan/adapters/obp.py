@@ -39,44 +39,34 @@ def log_from_obp(
     reward_range
         (low, high) of the rewards.
     action_context
-        Features of the items, which make a log of described actions: each context is then a `Menu`
-        of all K items, whose ids are their numbers. Rows [K, q], such as
-        ``feedback["action_context"]``, or a frame such as the file ``item_context.csv`` of the Open
-        Bandit Dataset holds: its column item_id, if there is one, says whose row it is, a column
-        without a name is no feature, and text counts as one indicator for each value.
+        Features of the items, [K, q], which make a log of described actions: each context is then a
+        `Menu` of all K items, whose ids are their numbers. Of a frame, such as the file
+        ``item_context.csv`` of the Open Bandit Dataset, the column item_id says whose row it is, a
+        column without a name is no feature, and text counts as one indicator for each value.
 
     Examples
     --------
     >>> import numpy as np
     >>> import hannan as hn
-    >>> feedback = {
-    ...     "n_rounds": 2,
-    ...     "n_actions": 3,
-    ...     "context": np.array([[0.1, 0.2], [0.3, 0.4]]),
-    ...     "action": np.array([2, 0]),
-    ...     "reward": np.array([1, 0]),
-    ...     "pscore": np.array([0.25, 0.5]),
-    ... }
+    >>> shown = {"n_actions": 3, "context": np.array([[0.1, 0.2], [0.3, 0.4]])}
+    >>> feedback = {**shown, "action": [2, 0], "reward": [1, 0], "pscore": [0.25, 0.5]}
     >>> hn.adapters.log_from_obp(feedback).losses
     array([0., 1.])
     >>> items = [[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]]
-    >>> log = hn.adapters.log_from_obp(feedback, action_context=items)
-    >>> log.contexts[0]
+    >>> hn.adapters.log_from_obp(feedback, action_context=items).contexts[0]
     <menu of 3 actions with 2 features>
     """
     if not isinstance(feedback, Mapping):
         raise InputTypeError(
             f"log_from_obp takes a dictionary of obp's logged feedback; got {short(feedback)}."
         )
-    missing = [name for name in ("n_actions", "action", "reward", "pscore") if name not in feedback]
-    if missing:
-        raise ParameterError(
-            f"log_from_obp needs feedback with n_actions, action, reward and pscore; "
-            f"{missing[0]!r} is missing."
-        )
-    losses = Scale("log_from_obp", reward_range).losses(_numbers(feedback["reward"], "reward"))
-    if feedback["pscore"] is None:
-        raise ParameterError("log_from_obp needs pscore, the probabilities of the actions taken.")
+    for name in ("n_actions", "action", "reward", "pscore"):
+        if feedback.get(name) is None:
+            raise ParameterError(
+                "log_from_obp needs feedback with n_actions, action, reward and pscore, the "
+                f"probabilities of the actions taken; {name!r} is missing."
+            )
+    losses = Scale("log_from_obp", reward_range).losses(_rewards(feedback["reward"]))
     log = Log(
         contexts=feedback.get("context"),
         actions=feedback["action"],
@@ -107,25 +97,24 @@ def log_to_obp(
     Parameters
     ----------
     log
-        With losses in [0, 1], and contexts that are vectors, numbers (a column) or absent (a
-        column of zeros). Sets of actions that change are refused: obp has no field for them. Of
-        described actions the features are the action_context, so all menus must be alike.
+        With losses in [0, 1], contexts that are vectors, numbers (a column) or absent (a column of
+        zeros), and all actions available in every round. The features of described actions are
+        the action_context, so all menus must be alike.
     reward_range
         (low, high) of the rewards.
     inverse
         "propensities", or "weights": pscore is then one over the log's weights, so that what obp
         divides by is unbiased; pi_b is left out.
     action_context
-        Array [K, p] of features of the actions, which obp's regressions use; by default one
-        indicator for each.
+        Features [K, p] of the actions, for obp's regressions; by default one indicator for each.
 
     Examples
     --------
     >>> import hannan as hn
     >>> log = hn.off_policy.Log([[0.5], [1.5]], [0, 1], [0.25, 1.0], [0.5, 0.25], 2)
     >>> feedback = hn.adapters.log_to_obp(log)
-    >>> feedback["n_rounds"], feedback["reward"], feedback["pscore"]
-    (2, array([0.75, 0.  ]), array([0.5 , 0.25]))
+    >>> feedback["reward"], feedback["pscore"]
+    (array([0.75, 0.  ]), array([0.5 , 0.25]))
     >>> hn.adapters.log_from_obp(feedback) == log
     True
     """
@@ -197,8 +186,7 @@ def _undescribed(log: Log) -> Log:
 
 def _items(given: Any, n_actions: int) -> FloatArray:
     """The row of each item, [K, q]."""
-    frame = is_frame(given)
-    table = _item_columns(given, n_actions) if frame else given
+    table = _item_columns(given, n_actions) if is_frame(given) else given
     try:
         rows = np.array(as_floats(table))
     except (TypeError, ValueError):
@@ -265,13 +253,13 @@ def _order(ids: Any, n_actions: int) -> IntArray:
     return np.argsort(given)
 
 
-def _numbers(given: Any, name: str) -> FloatArray:
+def _rewards(given: Any) -> FloatArray:
     try:
         found = as_floats(given)
     except (TypeError, ValueError):
-        raise InputTypeError(f"The {name} of obp's feedback must be numbers.") from None
+        raise InputTypeError("The reward of obp's feedback must be numbers.") from None
     if found.ndim != 1 or not np.isfinite(found).all():
-        raise LossError(f"The {name} of obp's feedback must be finite numbers, one for each round.")
+        raise LossError("The reward of obp's feedback must be finite numbers, one for each round.")
     return found
 
 
