@@ -25,17 +25,16 @@ _CONFIDENCE = "mean regrets; false alarms below 1e-4"
 
 
 def _play(
-    effort: Effort,
-    name: str,
+    seeds: list[int],
+    T: int,
     oracle: Oracle,
-    environment: Callable[[int], Environment],
+    environment: Environment,
     bound: Callable[..., Bound],
     feedback: str | None = None,
     **options: Any,
 ) -> Iterator[Check]:
     """Try full information, then partial feedback."""
-    T, seeds = effort.pick(800, 4800), effort.seeds(name, 5, 24)
-    trial = Trial("full", oracle, environment(T), T, partial(bound, T), options=options)
+    trial = Trial("full", oracle, environment, T, partial(bound, T), options=options)
     yield from trial.theorem(seeds, same=False)
     if feedback is not None:
         seen = partial(bound, T, feedback=feedback)
@@ -65,6 +64,7 @@ def shortest_path(effort: Effort) -> Iterator[Check]:
 
     All edges forward between six nodes; two paths without a common edge take turns.
     """
+    T, seeds = effort.pick(800, 4800), effort.seeds("shortest path", 5, 24)
     V = 6
     graph = [(i, j) for i in range(V) for j in range(i + 1, V)]
     oracle = Paths(graph, 0, V - 1)
@@ -73,13 +73,9 @@ def shortest_path(effort: Effort) -> Iterator[Check]:
     for row, nodes in zip(routes, ((0, 1, 3, 5), (0, 2, 4, 5)), strict=True):
         row[[graph.index(edge) for edge in pairwise(nodes)]] = 0.0
 
-    def world(T: int) -> FromArrays:
-        cheap = np.arange(T) % 2
-        cheap[T // 4 :] = 0
-        return FromArrays(None, routes[cheap])
-
+    cheap = np.where(np.arange(T) < T // 4, np.arange(T) % 2, 0)
     bound = partial(bounds.shortest_path, n_edges=K, longest_path=m, log_size=size)
-    yield from _play(effort, "shortest path", oracle, world, bound, "semi-bandit")
+    yield from _play(seeds, T, oracle, FromArrays(None, routes[cheap]), bound, "semi-bandit")
     yield Check("edges of the longest path, |V| - 1", m, V - 1)
 
 
@@ -90,18 +86,15 @@ def submodular(effort: Effort) -> Iterator[Check]:
 
     Three elements round a circle: all of them or none, in turns.
     """
+    T, seeds = effort.pick(800, 4800), effort.seeds("submodular", 5, 24)
     K = 3
     ring = np.arange(K)
     fors, against = (
         Cut(ring, np.roll(ring, 1), 0.05, K, np.full(K, w), directed=False) for w in (-0.28, 0.28)
     )
-
-    def world(T: int) -> Listed:
-        return Listed([against if t % 2 and t < T // 4 else fors for t in range(T)], K)
-
+    world = Listed([against if t % 2 and t < T // 4 else fors for t in range(T)], K)
     bound = partial(bounds.submodular, n_elements=K)
-    signed = (-1.0, 1.0)
-    yield from _play(effort, "submodular", Submodular(K), world, bound, loss_range=signed)
+    yield from _play(seeds, T, Submodular(K), world, bound, loss_range=(-1.0, 1.0))
     yield from _rates(
         "K",
         lambda n, form: bounds.submodular(1000, n_elements=n, form=form),
@@ -117,15 +110,12 @@ def monotone_disjunctions(effort: Effort) -> Iterator[Check]:
 
     Contexts with two variables on, none of which is perturbed.
     """
+    T, seeds = effort.pick(800, 4800), effort.seeds("disjunctions", 5, 24)
     n = 3
-
-    def world(T: int) -> FromArrays:
-        return turns(T, 3 * T // 4, list(conjunctions(n)), together=True)
-
+    world = turns(T, 3 * T // 4, list(conjunctions(n)), together=True)
     bound = partial(bounds.disjunctions, n_variables=n)
-    points = disjunctions(n)
-    oracle = Disjunctions(n)
-    yield from _play(effort, "disjunctions", oracle, world, bound, "bandit", separator=points)
+    oracle, points = Disjunctions(n), disjunctions(n)
+    yield from _play(seeds, T, oracle, world, bound, "bandit", separator=points)
     yield from _rates(
         "n",
         lambda n, form: bounds.disjunctions(1000, n_variables=n, form=form),
@@ -140,15 +130,13 @@ def linear_classifiers(effort: Effort) -> Iterator[Check]:
 
     Random points of the square, away from the origin, and intercepts at quarters.
     """
+    T, seeds = effort.pick(800, 4800), effort.seeds("classifiers", 5, 24)
     n, tau = 2, 0.25
     points = list(effort.rng("points").uniform(0.5, 1.0, size=(15, n)))
-
-    def world(T: int) -> FromArrays:
-        return turns(T, 3 * T // 4, points, together=True)
-
+    world = turns(T, 3 * T // 4, points, together=True)
     bound = partial(bounds.linear_classifiers, n_axes=n, tau=tau)
     oracle, axes = InterceptClassifiers(n, tau), intercept_classifiers(n, tau)
-    yield from _play(effort, "classifiers", oracle, world, bound, "bandit", separator=axes)
+    yield from _play(seeds, T, oracle, world, bound, "bandit", separator=axes)
     yield from _rates(
         "n",
         lambda n, form: bounds.linear_classifiers(1000, n_axes=n, tau=tau, form=form),

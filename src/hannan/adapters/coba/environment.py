@@ -179,12 +179,12 @@ class ToCoba:
         reward_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
         self.environment = _check_readable(environment)
-        if horizon is None and environment.horizon is None:
+        last = environment.horizon if horizon is None else horizon
+        if last is None:
             raise ParameterError(
                 f"{type(environment).__name__} has no last round: say how many, horizon=."
             )
-        given = environment.horizon if horizon is None else horizon
-        self.horizon = check_integer(self, "horizon", given, 1)
+        self.horizon = check_integer(self, "horizon", last, 1)
         self.seed = check_integer(self, "seed", seed, 0)
         self.reward_range = reward_range
         self._rewards = Scale(self, reward_range)
@@ -203,20 +203,17 @@ class ToCoba:
         """The interactions, with context, actions and rewards."""
         rng = np.random.default_rng(self.seed)
         for t, this_round in enumerate(self.environment.rounds(self.horizon, rng)):
-            rewards = self._earned(t, this_round)
-            check_rows_differ(this_round.context, f"Round {t} of {type(self.environment).__name__}")
+            where = f"Round {t} of {type(self.environment).__name__}"
+            losses: Any = this_round.reveal(0)  # which changes nothing: nobody reacts to it
+            if np.ndim(losses) != 1 or this_round.delay or this_round.weight != 1.0:
+                raise ParameterError(
+                    f"{where} cannot be an interaction of coba: that has a reward for each action, "
+                    "at once, and counts as much as any other."
+                )
+            rewards = self._rewards.rewards(f"Round {t} of ToCoba", losses).tolist()
+            check_rows_differ(this_round.context, where)
             context, actions = as_coba(this_round.context, range(len(rewards)))
             yield {"context": context, "actions": actions, "rewards": rewards}
-
-    def _earned(self, t: int, this_round: Round) -> list[float]:
-        losses: Any = this_round.reveal(0)  # which changes nothing: the environment is oblivious
-        if np.ndim(losses) != 1 or this_round.delay or this_round.weight != 1.0:
-            raise ParameterError(
-                f"Round {t} of {type(self.environment).__name__} cannot be an interaction of coba: "
-                "that has a reward for each action, at once, and counts as much as any other."
-            )
-        rewards: list[float] = self._rewards.rewards(f"Round {t} of ToCoba", losses).tolist()
-        return rewards
 
 
 def _check_readable(environment: Any) -> Environment:
