@@ -53,11 +53,9 @@ def log_from_coba(
     --------
     >>> import coba as cb
     >>> import hannan as hn
-    >>> simulation = cb.Environments.from_lambda(
-    ...     100, lambda i: i % 2, lambda i, x: ["left", "right"], lambda i, x, a: x * (a == "right")
-    ... )
-    >>> hn.adapters.log_from_coba(simulation.logged(cb.RandomLearner()))
-    <Log: 100 rounds, 2 actions, mean loss 0.75, propensities from 0.5>
+    >>> world = cb.Environments.from_linear_synthetic(9, n_actions=2, n_action_features=0)
+    >>> hn.adapters.log_from_coba(world.logged(cb.RandomLearner()), reward_range=(-1, 2))
+    <Log: 9 rounds, 2 actions, mean loss ..., propensities from 0.5>
     """
     if isinstance(actions, str) and actions == "positions":
         raise ParameterError("A log names its actions: actions='positions' cannot be used here.")
@@ -94,9 +92,7 @@ def log_from_coba(
 def log_to_coba(log: Log, *, reward_range: tuple[float, float] = (0.0, 1.0)) -> LoggedEnvironment:
     r"""A log of ours as a coba environment of logged interactions.
 
-    The loss ℓ in [0, 1] becomes the reward :math:`high - \ell\,(high - low)`; actions are the
-    integers 0..K-1, contexts that are vectors become tuples. Described actions are the tuples of
-    their features; coba has no place for ids.
+    Rounds become what `ToCoba` makes of them.
 
     Parameters
     ----------

@@ -114,14 +114,12 @@ class FromVW(LogReplay):
     >>> import hannan as hn
     >>> folder = tempfile.TemporaryDirectory()
     >>> file = pathlib.Path(folder.name) / "ads.vw"
-    >>> _ = file.write_text("1:0:0.5 |user age:31\n2:-1:0.5 |user age:18\n1:-1:0.5 |user age:40\n")
-    >>> log = hn.adapters.FromVW(file, value_range=(-1, 0))
-    >>> log.horizon, log.n_actions, log.features
-    (3, 2, ['user^age'])
     >>> _ = file.write_text(
     ...     "shared |user age:31\n0:1:0.5 |ad red:1\n |ad blue:1\n\n"
     ...     "shared |user age:18\n |ad green:1\n0:0:0.25 |ad red:1\n |ad blue:2\n\n"
     ... )
+    >>> hn.adapters.FromVW(file).features
+    ['user^age']
     >>> world = hn.adapters.FromVW(file, described=True)
     >>> world.horizon, [len(menu) for menu in world.contexts]
     (2, [2, 3])

@@ -47,10 +47,9 @@ def log_from_vw(
         ``user^city^york``; or a number of columns to hash them to; or None for all that occur.
     actions
         What makes two actions of different rounds the same: their "position", their "features" or
-        their "tag". The last two are numbered as they first come, which `actions_from_vw` lists;
-        or such a list, of the features or tags of all actions, by which they are numbered. Or
-        "described": each context is then a `Menu` of the actions offered, with their features and
-        with their tags, where they have some, as ids.
+        their "tag", the last two numbered as they first come; or a list of the features or tags of
+        all actions, as `actions_from_vw` makes it. Or "described": each context is then a `Menu` of
+        the actions offered, with their features, and with their tags, if any, as ids.
     action_columns
         The entries of the rows of described actions, as `columns` are those of the contexts.
     n_actions
@@ -136,8 +135,7 @@ def _menus(contexts: Any, rounds: Sequence[Any], columns: Columns) -> list[Menu]
 def actions_from_vw(rounds: Iterable[Round], by: str = "features") -> list[Any]:
     """The different actions of a log, in the order in which `log_from_vw` numbers them.
 
-    The list can be the `actions` of `log_from_vw`, so that other logs have the same numbers, and
-    that of `log_to_vw`.
+    As the `actions` of `log_from_vw` it gives other logs the same numbers; `log_to_vw` takes it.
 
     Parameters
     ----------
@@ -150,13 +148,8 @@ def actions_from_vw(rounds: Iterable[Round], by: str = "features") -> list[Any]:
     --------
     >>> import hannan as hn
     >>> lines = ["0:1:0.5 |ad red", "|ad blue", "", "|ad green", "0:0:0.5 |ad red"]
-    >>> rounds = list(hn.adapters.read_vw(lines, "cb_adf"))
-    >>> ads = hn.adapters.actions_from_vw(rounds)
-    >>> ads
+    >>> hn.adapters.actions_from_vw(hn.adapters.read_vw(lines, "cb_adf"))
     [{'ad': {'red': 1.0}}, {'ad': {'blue': 1.0}}, {'ad': {'green': 1.0}}]
-    >>> log = hn.adapters.log_from_vw(rounds, actions=ads)
-    >>> [ads[k] for k in log.actions]
-    [{'ad': {'red': 1.0}}, {'ad': {'red': 1.0}}]
     """
     found = Decisions(check_choice("actions_from_vw", "by", by, ("features", "tag")))
     for this_round in rounds:
