@@ -58,7 +58,6 @@ class Listed(Environment):
         self.n_actions = n_actions
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """Yield the first losses."""
         yield from (Round(None, loss) for loss in self.losses[:horizon])
 
 
@@ -86,7 +85,6 @@ class Repeats(Environment):
         self.n_actions = oracle.n_actions
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """Charge most for the action that was seen before."""
         K = self.n_actions
         plays = self.oracle.table
         totals = np.zeros(len(plays))
@@ -123,7 +121,6 @@ class Habits(Environment):
         self.n_actions = int(oracle.n_actions or 0)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """Charge for habits."""
         K, m = self.n_actions, self.oracle.max_chosen
         played = np.zeros((len(self.arrivals), K))
         for _ in range(horizon):

@@ -52,7 +52,6 @@ class Bisection(Environment):
         self.expected: list[float] = []  # what each round costs, on average over its randomness
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """Yield points between those labelled 0 and those labelled 1."""
         low, high = Fraction(0), Fraction(1)
         for _ in range(horizon):
             x = (low + high) / 2
@@ -202,16 +201,14 @@ def _play(
 
 def _told(games: Sequence[Trace]) -> Iterator[Check]:
     """Play the same sequences with a learner that knows beforehand which points will come."""
-    T = len(games[0])
-    regrets = []
-    for game in games:
-        world = FromArrays(game.contexts, game.outcomes)
-        for seed in range(8):
-            learner = ContextFTPL(Thresholds(), contexts=sorted(game.contexts), seed=seed)
-            regrets.append(play(learner, world).regret())
-    regret = float(np.mean(regrets))
+    T, line, regrets = len(games[0]), Thresholds(), []
     # G depends on how many points there are and not on where.
-    bound = bounds.self_tuned(T, **sizes(Thresholds(), games[0].contexts)).value
+    bound = bounds.self_tuned(T, **sizes(line, games[0].contexts)).value
+    for game in games:
+        world, known = FromArrays(game.contexts, game.outcomes), sorted(game.contexts)
+        learners = [ContextFTPL(line, contexts=known, seed=seed) for seed in range(8)]
+        regrets += [play(learner, world).regret() for learner in learners]
+    regret = float(np.mean(regrets))
     what = "ContextFTPL told the contexts, same sequences: regret"
     yield Check(what, regret, bound)
     yield Check(f"{what} at most half of T/2", regret, 0.5 * bounds.non_transductive(T))

@@ -34,11 +34,9 @@ class Script(Predictor):
         self._round = 0
 
     def predict(self, context: Any) -> FloatArray:
-        """Return the row of this round."""
         return np.array(self.rows[self._round])
 
     def learn(self, context: Any, action: Action, loss: Any) -> None:
-        """Go on to the next row."""
         self._round += 1
 
 
@@ -161,7 +159,6 @@ class Recorded(SelfTuned):
         self.costs: list[float] = []
 
     def after(self, leader: PerturbedLeader, instability: float, late: bool = False) -> None:
-        """Note the cost of a round, and tune."""
         self.costs.append(instability)
         super().after(leader, instability, late)
 

@@ -6,8 +6,7 @@ comes more than once. Actions count from 0 here, whatever the format does; costs
 lower is better.
 """
 
-import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
@@ -17,8 +16,6 @@ from hannan.core import ParameterError
 Value = float | str | tuple[float | str, ...]
 Features = Mapping[str, Mapping[str, Value]]
 
-LAST = 2**32 - 2  # of actions, from 0
-ROUNDED = 1e-3  # of probabilities that a log may have cut to a few digits
 TOLERANCE = 1e-5  # of sums of probabilities that were rounded to single precision
 UNSUPPORTED = "decisions for several slots at once (ccb, slates) are not supported"
 
@@ -98,12 +95,6 @@ def number_in(value: Any, low: float, high: float) -> bool:
     """Whether this is a number from `low` to `high`, and no truth value."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     return is_number and bool(low <= value <= high)
-
-
-def sums_up(law: Collection[float], count: int) -> bool:
-    """Whether these can be probabilities of `count` actions, or of some of them."""
-    total = math.fsum(law)
-    return total <= 1.0 + ROUNDED and (len(law) < max(count, 2) or total >= 1.0 - ROUNDED)
 
 
 def merged(pairs: Iterable[tuple[str, str, float | str]]) -> dict[str, dict[str, Value]]:

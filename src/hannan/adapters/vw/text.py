@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 from hannan.adapters.vw.lines import MAX_ROUND, Lines, Source, Target, writing
 from hannan.adapters.vw.rounds import (
-    LAST,
     TOLERANCE,
     UNSUPPORTED,
     CbAdfRound,
@@ -39,6 +38,7 @@ NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 NUMERIC = re.compile(r"[+-]?(?:\.?[0-9]|inf|nan)", re.IGNORECASE)
 _INTEGER = re.compile(r"[0-9]{1,10}")
 _LABEL = re.compile(r"(?:^| )(?:shared|ccb|[0-9]+:)")
+_LAST = 2**32 - 2  # action, from 0
 _LONGEST = 400  # digits; that is more than a float can hold
 _LARGEST = 3.4e38  # Vowpal Wabbit computes in single precision
 _UNKNOWN: tuple[int | None, float | None, float | None] = (None, None, None)
@@ -195,7 +195,7 @@ def _parsed(line: str, at: Lines, first: int, opens: bool = False) -> _Line:
 def _label(word: str, at: Lines, first: int) -> _Label:
     """An action, which its format counts from `first`, and what became of it if it was taken."""
     number, *taken = word.split(":")
-    if not _INTEGER.fullmatch(number) or not first <= int(number) <= LAST + first:
+    if not _INTEGER.fullmatch(number) or not first <= int(number) <= _LAST + first:
         raise at.refuse(number, f"the number of an action, from {first}")
     if len(taken) not in (0, 2):
         raise at.refuse(word, "action:cost:probability, or the number of an action")
@@ -310,7 +310,7 @@ def _label_text(this: CbRound | CbAdfRound, count: float) -> dict[int, str]:
 
 
 def _is_place(value: Any, count: float = math.inf) -> bool:
-    return isinstance(value, Integral) and 0 <= int(value) < min(count, LAST + 1)
+    return isinstance(value, Integral) and 0 <= int(value) < min(count, _LAST + 1)
 
 
 def _line(words: list[str], tag: str, features: Features) -> str:
