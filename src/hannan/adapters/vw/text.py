@@ -195,17 +195,18 @@ def _parsed(line: str, at: Lines, first: int, opens: bool = False) -> _Line:
 def _label(word: str, at: Lines, first: int) -> _Label:
     """An action, which its format counts from `first`, and what became of it if it was taken."""
     number, *taken = word.split(":")
-    if not _INTEGER.fullmatch(number) or not first <= int(number) <= _LAST + first:
+    place = int(number) - first if _INTEGER.fullmatch(number) else -1
+    if not 0 <= place <= _LAST:
         raise at.refuse(number, f"the number of an action, from {first}")
     if len(taken) not in (0, 2):
         raise at.refuse(word, "action:cost:probability, or the number of an action")
     if not taken:
-        return int(number) - first, None, None
-    cost, probability = (_number(text, at) for text in taken)
+        return place, None, None
+    cost, probability = _number(taken[0], at), _number(taken[1], at)
     if not 0.0 < probability <= 1.0 + TOLERANCE:
         accepted = "the probability of an action that was taken, above 0 and at most 1"
         raise at.refuse(taken[1], accepted)
-    return int(number) - first, cost, min(probability, 1.0)
+    return place, cost, min(probability, 1.0)
 
 
 def _features(text: str, at: Lines) -> Iterator[tuple[str, str, float | str]]:
@@ -232,15 +233,22 @@ def _feature(token: str, weight: float, at: Lines) -> tuple[str, float | str]:
     name, colon, value = token.partition(":")
     if not colon:
         return name, weight
-    if NUMBER.fullmatch(value, endpos=_LONGEST):
-        return name, _number(value, at, weight)
+    if NUMBER.fullmatch(value, 0, _LONGEST):
+        return name, _finite(value, at, weight)
     if not value or not name or NUMERIC.match(value):
         raise at.refuse(token, "a feature as name, name:number or name:word")
     return name, value
 
 
-def _number(text: str, at: Lines, factor: float = 1.0) -> float:
-    if len(text) > _LONGEST or not NUMBER.fullmatch(text):
+def _number(text: str, at: Lines) -> float:
+    if not NUMBER.fullmatch(text, 0, _LONGEST):
+        raise at.refuse(text, "a number")
+    return _finite(text, at, 1.0)
+
+
+def _finite(text: str, at: Lines, factor: float) -> float:
+    """A multiple of what is a number as far as it was read."""
+    if len(text) > _LONGEST:
         raise at.refuse(text, "a number")
     value = factor * float(text)
     if not math.isfinite(value):
@@ -249,13 +257,13 @@ def _number(text: str, at: Lines, factor: float = 1.0) -> float:
 
 
 def _cb(line: _Line, at: Lines) -> CbRound:
-    places = tuple(place for place, *_ in line.labels)
+    places = [place for place, _, _ in line.labels]
     taken = [label for label in line.labels if label[1] is not None]
     if len(taken) > 1 or len(set(places)) < len(places):
         accepted = "one action:cost:probability, and further actions by number alone"
         raise at.refuse([place + 1 for place in places], accepted)
     # A single labelled action is any of all actions; VW restricts them by naming several.
-    available = None if len(places) == len(taken) else places
+    available = None if len(places) == len(taken) else tuple(places)
     label = taken[0] if taken else _UNKNOWN
     return CbRound(line.features, *label, available, line.tag)
 
