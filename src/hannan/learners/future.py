@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import copy
+from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
 
-from hannan.core import ContextError, Ledger, Objective, OpenRound, Oracle, ParameterError
+from hannan.core import (
+    ContextError,
+    Learner,
+    Ledger,
+    Objective,
+    OpenRound,
+    Oracle,
+    ParameterError,
+    Policy,
+)
 from hannan.core.arrays import Contexts, as_rows
-from hannan.core.oracle import Timed, context_at, with_rounds
-from hannan.core.state import Count, NoiseKey, Part, State, TupleOf
+from hannan.core.oracle import Timed, context_at, fixed_actions, losses_alone, with_rounds
+from hannan.core.state import Count, NoiseKey, Number, Part, State, TupleOf
 from hannan.core.stored import Stored
+from hannan.core.validation import check_integer, check_loss_range, check_positive, check_seed
 from hannan.learners.context_set import Pool
-from hannan.perturbation import FuturePlayout
+from hannan.perturbation import FuturePlayout, seed_key
 
 
 class PlayoutRound(OpenRound):
@@ -129,3 +140,74 @@ def _own_sequence(oracle: Oracle, horizon: int | None) -> Sequence[Any] | None:
     if known is None or isinstance(oracle, Timed):
         return known
     return list(known) * horizon if len(known) == 1 and horizon is not None else None
+
+
+class Playout(Learner):
+    """Base of learners that follow the leader of the past and of noise on the rounds to come.
+
+    A subclass says how large the noise is, plays under it and learns.
+    """
+
+    oracle: Oracle
+    knows_future = True
+    Round = PlayoutRound
+
+    stored = State(_future=Part(), _loss=Number())
+    room_for = ("horizon unless contexts",)
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        contexts: Contexts | Pool | None = None,
+        *,
+        horizon: int | None = None,
+        epsilon: float | None = None,
+        seed: int | None = None,
+        loss_range: tuple[float, float] = (0.0, 1.0),
+    ) -> None:
+        super().__init__()
+        self.oracle = fixed_actions(self, oracle)
+        self.contexts = contexts
+        self.horizon = None if horizon is None else check_integer(self, "horizon", horizon, 1)
+        self.epsilon = None if epsilon is None else check_positive(self, "epsilon", epsilon)
+        self.seed = check_seed(self, seed)
+        self.loss_range = loss_range
+        self._range = check_loss_range(self, loss_range)
+        self._future = Future(self, oracle, contexts, self.horizon)
+        self._future.put_noise(*self._size_and_rate(), seed_key(seed))
+        self._loss = 0.0
+
+    @abstractmethod
+    def _size_and_rate(self) -> tuple[float, float | None]:
+        """Check the parameters; return the size of a round's noise, and its rate if sparse."""
+
+    def _prepare(self, opened: PlayoutRound) -> None:
+        self._future.locate(opened, self.rounds, self._ledger)
+
+    def _played(self, opened: PlayoutRound) -> None:
+        self._future.played(opened)
+
+    def best_policy(self) -> Policy:
+        """The leader without noise."""
+        return losses_alone(self._future.past).leader()
+
+    @property
+    def _has_bound(self) -> bool:
+        """Whether the bound for the whole game holds, and for a part: other losses may be zero."""
+        covered = self.oracle.exact and not self._availability.by_score and self.epsilon is None
+        return covered and self._ledger.immediate
+
+    def _reseeded(self, rng: np.random.Generator) -> Self:
+        twin = copy.copy(self)
+        twin._future = self._future.reseeded(rng.integers(2**64, dtype=np.uint64))
+        return twin
+
+    def _total(self) -> Objective:
+        return self._future.past
+
+    @property
+    def _scores_actions(self) -> bool:
+        return self._future.past.scored
+
+    def check_context(self, context: Any, ahead: int = 0) -> Any:
+        return self._future.check(self.clock + ahead, context)

@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-import copy
 import math
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from hannan.bounds import Bound, playout_bandit
-from hannan.core import Action, Feedback, Learner, Objective, Oracle, ParameterError, Policy
-from hannan.core.arrays import Contexts
-from hannan.core.oracle import WITHOUT_NOISE, available_in, fixed_actions, losses_alone
+from hannan.core import Action, Feedback, ParameterError
+from hannan.core.oracle import WITHOUT_NOISE, available_in
 from hannan.core.rounds import Odds
-from hannan.core.state import Number, Part, State
-from hannan.core.validation import (
-    FloatArray,
-    check_chosen_loss,
-    check_integer,
-    check_loss_range,
-    check_positive,
-    check_seed,
-)
+from hannan.core.state import Number, State
+from hannan.core.validation import FloatArray, check_chosen_loss
 from hannan.learners.certificates import availability_notes, feedback_notes
-from hannan.learners.context_set import Pool
-from hannan.learners.future import Future, PlayoutRound
+from hannan.learners.future import Playout, PlayoutRound
 from hannan.learners.statements import SemiBanditCertificate
-from hannan.perturbation import seed_key
 
 
-class PlayoutBandit(Learner):
+class PlayoutBandit(Playout):
     r"""Follow the leader of the past and of sparse noise on the rounds to come, bandit feedback.
 
     With :math:`i_0` the action of the leader under sparse noise ±M on the contexts to come, the
@@ -70,11 +59,6 @@ class PlayoutBandit(Learner):
     """
 
     feedback = Feedback.SEMI
-    oracle: Oracle
-    knows_future = True
-
-    stored = State(_future=Part(), _loss=Number())
-    room_for = ("horizon unless contexts",)
 
     class Round(PlayoutRound):
         """A round with one over the probability of its action, given its noise."""
@@ -87,48 +71,27 @@ class PlayoutBandit(Learner):
         def inverse(self) -> FloatArray:
             return np.array([self.weight])
 
-    def __init__(
-        self,
-        oracle: Oracle,
-        contexts: Contexts | Pool | None = None,
-        *,
-        horizon: int | None = None,
-        epsilon: float | None = None,
-        seed: int | None = None,
-        loss_range: tuple[float, float] = (0.0, 1.0),
-    ) -> None:
-        super().__init__()
-        self.oracle = fixed_actions(self, oracle)
-        self.contexts = contexts
-        self.horizon = None if horizon is None else check_integer(self, "horizon", horizon, 1)
-        self.epsilon = None if epsilon is None else check_positive(self, "epsilon", epsilon)
-        self.seed = check_seed(self, seed)
-        self.loss_range = loss_range
-        self._range = check_loss_range(self, loss_range)
-        if self._range[0] < 0.0 or not math.isfinite(self._range[1]):
+    def _size_and_rate(self) -> tuple[float, float | None]:
+        low, high = self._range
+        if low < 0.0 or not math.isfinite(high):
             raise ParameterError(
                 "PlayoutBandit needs losses in a range (low, high) with 0 <= low; got "
-                f"loss_range={loss_range}."
+                f"loss_range={self.loss_range}."
             )
-        if oracle.max_chosen > 1:
+        if self.oracle.max_chosen > 1:
             raise ParameterError(
                 "PlayoutBandit is for single actions; "
-                f"{type(oracle).__name__} chooses up to {oracle.max_chosen} elements."
+                f"{type(self.oracle).__name__} chooses up to {self.oracle.max_chosen} elements."
             )
-        self._future = Future(self, oracle, contexts, self.horizon)
-        self._K = oracle.n_actions or 0
+        self._K = self.oracle.n_actions or 0
         M = 1.0 / (self._bound().epsilon if self.epsilon is None else self.epsilon)
-        if self._K * self._range[1] > M:
+        if self._K * high > M:
             raise ParameterError(
                 "PlayoutBandit puts noise of size 1/ε on single actions, which must be at least "
-                f"{self._K} times the largest loss {self._range[1]:g}, one for each action; got "
-                f"epsilon={epsilon!r}."
+                f"{self._K} times the largest loss {high:g}, one for each action; got "
+                f"epsilon={self.epsilon!r}."
             )
-        self._future.put_noise(M, self._K * self._range[1] / M, seed_key(seed))
-        self._loss = 0.0
-
-    def _prepare(self, opened: Round) -> None:
-        self._future.locate(opened, self.rounds, self._ledger)
+        return M, self._K * high / M
 
     def _act(self, opened: Round) -> None:
         """Draw from the leader's action mixed with the uniform law."""
@@ -139,9 +102,6 @@ class PlayoutBandit(Learner):
         opened.action = int(min(np.searchsorted(ends, u, side="right"), last))
         opened.weight = 1.0 / float(law[opened.action])
         opened.calls += 1
-
-    def _played(self, opened: Round) -> None:
-        self._future.played(opened)
 
     def _law(self, opened: Round) -> FloatArray:
         """The probability of each action, given the noise of the round."""
@@ -160,47 +120,35 @@ class PlayoutBandit(Learner):
 
     def _update(self, opened: Round, loss: Any) -> None:
         """Add ℓ/q on the action, and on the choices that it stood in for."""
-        one, plays, past = self._one(loss), opened.plays, self._future.past
+        cost = check_chosen_loss(loss, self._range)
+        plays, past = opened.plays, self._future.past
         estimate = np.zeros(self._K)
-        estimate[opened.action if plays is None else plays == opened.action] = opened.weight * one
+        estimate[opened.action if plays is None else plays == opened.action] = opened.weight * cost
         if plays is not None and past.scored:
             charged, guesses = self._availability.charges(opened, self._range)
             estimate = estimate if charged is None else np.where(charged, guesses, estimate)
         if estimate.any() or self.oracle.counts_rounds:
             past.add(opened.context, estimate)
-        self._loss += one
-
-    def best_policy(self) -> Policy:
-        """The leader without noise."""
-        return losses_alone(self._future.past).leader()
+        self._loss += cost
 
     def certificate(self) -> SemiBanditCertificate:
         """What can be said about pseudo-regret so far."""
-        notes = []
-        if not self.oracle.exact:
-            notes.append("the oracle is inexact: no theorem applies")
+        notes = [] if self.oracle.exact else ["the oracle is inexact: no theorem applies"]
         notes += availability_notes(self._availability)
-        comparator = bound = None
+        comparator = None
         if self.oracle.exact and not self._availability.by_score:
             notes.append("contexts must be fixed in advance or drawn from the pool given")
             if self._ledger.immediate:
                 comparator = self._loss - float(self._future.past.minima()[0])
-                bound = self._bound().value if self.epsilon is None else None
         notes += feedback_notes(self._ledger)
-        values = {"comparator_estimate": comparator, "a_priori": bound}
+        values = {"comparator_estimate": comparator, "a_priori": self.regret_bound()}
         return SemiBanditCertificate.of(self.rounds, self._loss, notes, **values)
 
     def regret_bound(self) -> float | None:
         """The bound for the whole game, hence for a part: all other losses may be zero."""
-        covered = self.oracle.exact and not self._availability.by_score and self.epsilon is None
-        if not covered or not self._ledger.immediate:
-            return None
-        return self._bound().value
+        return self._bound().value if self._has_bound else None
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        return self._one(loss)
-
-    def _one(self, loss: Any) -> float:
         return check_chosen_loss(loss, self._range)
 
     def _bound(self) -> Bound:
@@ -219,18 +167,3 @@ class PlayoutBandit(Learner):
 
     def _odds(self, opened: Round) -> Odds:
         return Odds(opened.inverse, 1.0 / opened.weight, 0.0)
-
-    def _reseeded(self, rng: np.random.Generator) -> Self:
-        twin = copy.copy(self)
-        twin._future = self._future.reseeded(rng.integers(2**64, dtype=np.uint64))
-        return twin
-
-    def _total(self) -> Objective:
-        return self._future.past
-
-    @property
-    def _scores_actions(self) -> bool:
-        return self._future.past.scored
-
-    def check_context(self, context: Any, ahead: int = 0) -> Any:
-        return self._future.check(self.clock + ahead, context)
