@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
+from hannan.baselines._bandit import Bandit
 from hannan.baselines._weighted_policies import WeightedPolicies
 from hannan.core import Learner
 from hannan.core.params import Parametrised
@@ -161,5 +162,5 @@ def test_vowpal_wabbit_that_fails_before_it_learns_changes_nothing():
 @pytest.mark.parametrize("name", B.__all__)
 def test_baselines_are_learners_and_no_more(name):
     ours = [each for each in vars(B)[name].__mro__ if each.__module__.startswith("hannan")]
-    shared = [WeightedPolicies] if WeightedPolicies in ours else []
+    shared = [each for each in (Bandit, WeightedPolicies) if each in ours]
     assert ours == [vars(B)[name], *shared, Learner, Parametrised, Stored]

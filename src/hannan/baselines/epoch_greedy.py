@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import sys
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from hannan.baselines._loss_scale import LossScale
-from hannan.core import (
-    Action,
-    Feedback,
-    Learner,
-    Objective,
-    OpenRound,
-    Oracle,
-    ParameterError,
-    Policy,
-)
+from hannan.baselines._bandit import Bandit
+from hannan.core import Action, Objective, OpenRound, Oracle, ParameterError, Policy
 from hannan.core.arrays import Contexts
 from hannan.core.learner import learner_rng
 from hannan.core.oracle import as_policies
@@ -27,7 +17,7 @@ from hannan.core.state import Count, Flag, Generator, Part, State
 from hannan.core.validation import FloatArray, check_not_negative, check_seed
 
 
-class EpochGreedy(Learner):
+class EpochGreedy(Bandit):
     r"""Explore in single rounds and follow the leader between them, ever longer; bandit feedback.
 
     An exploring round plays each of K actions with probability 1/K and adds :math:`K \ell` on the
@@ -74,7 +64,6 @@ class EpochGreedy(Learner):
     [langford2007]
     """
 
-    feedback = Feedback.SEMI
     oracle: Oracle
 
     stored = State(
@@ -100,10 +89,8 @@ class EpochGreedy(Learner):
         seed: int | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        super().__init__()
+        super().__init__(loss_range)
         self.oracle = as_policies(self, oracle)
-        self.loss_range = loss_range
-        self._scale = LossScale(loss_range, self)
         if oracle.n_actions is None or oracle.max_chosen > 1:
             raise ParameterError(
                 "EpochGreedy plays single actions uniformly; it needs an oracle with max_chosen=1 "
@@ -145,7 +132,7 @@ class EpochGreedy(Learner):
             self._left -= 1
 
     def _update(self, opened: Round, loss: Any) -> None:
-        cost = self._scale.scaled(loss)
+        cost = self._scaled(loss)
         if not opened.explores:
             return
         estimate = np.zeros(self._K)
@@ -170,16 +157,8 @@ class EpochGreedy(Learner):
             actions.append(opened.action)
         return actions
 
-    def _reseeded(self, rng: np.random.Generator) -> Self:
-        twin = copy.copy(self)
-        twin._rng = rng
-        return twin
-
     def _total(self) -> Objective:
         return self._estimates
-
-    def loss_suffered(self, action: Action, loss: Any) -> float:
-        return self._scale.suffered(loss)
 
     def _restored(self) -> None:
         self._leader = self._estimates.leader() if self._led else None

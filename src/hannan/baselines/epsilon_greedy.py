@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import copy
 import math
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from hannan.baselines._contexts import row_or_name
-from hannan.baselines._loss_scale import LossScale
-from hannan.core import Action, Feedback, Learner, OpenRound, Predictor
+from hannan.baselines._bandit import Bandit, GreedyRound, lowest, row_or_name
+from hannan.core import Predictor
 from hannan.core.learner import learner_rng
 from hannan.core.predictor import adopt, check_guess
-from hannan.core.rounds import Choice, IntArray
+from hannan.core.rounds import IntArray
 from hannan.core.state import Generator, Part, State, same
 from hannan.core.validation import FloatArray, check_integer, check_probability, check_seed
 from hannan.predictors import Mean, Ridge
 
-_ANY = (-math.inf, math.inf)
 
-
-class EpsilonGreedy(Learner):
+class EpsilonGreedy(Bandit):
     r"""Play what a predictor thinks cheapest, with probability ε a uniform action; bandit feedback.
 
     In round t the action is
@@ -69,17 +65,10 @@ class EpsilonGreedy(Learner):
     [auer2002b]
     """
 
-    feedback = Feedback.SEMI
+    Round = GreedyRound
     _scores_actions = True
 
     stored = State(_for_rows=Part(), _for_names=Part(), _rng=Generator())
-
-    class Round(OpenRound):
-        """What looked cheapest."""
-
-        greedy: int = -1
-
-        stored = State(greedy=Choice())
 
     def __init__(
         self,
@@ -91,9 +80,7 @@ class EpsilonGreedy(Learner):
         seed: int | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        super().__init__()
-        self.loss_range = loss_range
-        self._scale = LossScale(loss_range, self)
+        super().__init__(loss_range)
         self.n_actions = check_integer(self, "n_actions", n_actions, 1)
         self.predictor = predictor
         self.epsilon = check_probability(self, "epsilon", epsilon)
@@ -106,40 +93,29 @@ class EpsilonGreedy(Learner):
                 mine.prepare(self.n_actions)
         self._rng = learner_rng(seed)
 
-    def _prepare(self, opened: Round) -> None:
-        mine, some = self._predictor(opened.context), opened.available
+    def _prepare(self, opened: GreedyRound) -> None:
+        mine = self._predictor(opened.context)
         guess = getattr(mine, "estimate", mine.predict)(opened.context)
-        estimates = check_guess(mine, guess, self.n_actions, _ANY)
-        if some is None:
-            opened.greedy = int(estimates.argmin())
-        else:
-            opened.greedy = int(some[estimates[some].argmin()])
+        estimates = check_guess(mine, guess, self.n_actions, (-math.inf, math.inf))
+        opened.best = lowest(estimates, opened.available)
 
-    def _act(self, opened: Round) -> None:
-        choice = opened.greedy
+    def _act(self, opened: GreedyRound) -> None:
+        choice = opened.best
         if self._rng.random() < self._exploring():
             some = self._some_or_all(opened)
             choice = int(some[self._rng.integers(len(some))])
         opened.play(choice)
 
-    def _update(self, opened: Round, loss: Any) -> None:
-        cost = self._scale.scaled(loss)
+    def _update(self, opened: GreedyRound, loss: Any) -> None:
+        cost = self._scaled(loss)
         self._predictor(opened.context).learn(opened.context, opened.action, cost)
 
-    def _law(self, opened: Round) -> FloatArray:
+    def _law(self, opened: GreedyRound) -> FloatArray:
         law, some = np.zeros(self.n_actions), self._some_or_all(opened)
         exploring = self._exploring()
         law[some] = exploring / len(some)
-        law[opened.greedy] += 1.0 - exploring
+        law[opened.best] += 1.0 - exploring
         return law
-
-    def _reseeded(self, rng: np.random.Generator) -> Self:
-        twin = copy.copy(self)
-        twin._rng = rng
-        return twin
-
-    def loss_suffered(self, action: Action, loss: Any) -> float:
-        return self._scale.suffered(loss)
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
         return row_or_name(context)
@@ -151,7 +127,7 @@ class EpsilonGreedy(Learner):
         """ε of this round."""
         return float(self.epsilon * (self.rounds + 1) ** -self.decay)
 
-    def _some_or_all(self, opened: Round) -> IntArray:
+    def _some_or_all(self, opened: GreedyRound) -> IntArray:
         some = opened.available
         return np.arange(self.n_actions) if some is None else some
 

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.baselines._loss_scale import check_loss
 from hannan.baselines._policy_table import check_rate
 from hannan.baselines._weighted_policies import WeightedPolicies
 from hannan.core import Action, Feedback, OpenRound, ParameterError
 from hannan.core.rounds import Odds
 from hannan.core.state import Number, State
-from hannan.core.validation import FloatArray
+from hannan.core.validation import FloatArray, check_chosen_loss
 from hannan.oracles import FinitePolicies
 
 
@@ -97,7 +96,7 @@ class Exp4(WeightedPolicies):
             opened.weight = float(mass.sum() / mass[opened.plays == opened.action].sum())
 
     def _update(self, opened: Round, loss: Any) -> None:
-        cost = check_loss(loss, self._policies.range)
+        cost = check_chosen_loss(loss, self._policies.range)
         if cost == 0.0:
             return
         charge = np.zeros(self.oracle.n_actions)
@@ -108,7 +107,7 @@ class Exp4(WeightedPolicies):
         return Odds(opened.inverse, 1.0 / opened.weight, 0.0)
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        return check_loss(loss, self._policies.range)
+        return check_chosen_loss(loss, self._policies.range)
 
     def regret_bound(self) -> float | None:
         """log N/η + ηTKB²/2; with the anytime rate √2 times its least value, B the largest loss."""

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from hannan.baselines._loss_scale import LossScale
-from hannan.core import Action, ContextError, Feedback, Learner, Menu, OpenRound
+from hannan.baselines._bandit import Bandit, GreedyRound
+from hannan.core import ContextError, Menu
 from hannan.core.crossing import Crossing
-from hannan.core.rounds import Choice
 from hannan.core.state import Array, Count, DictOf, Key, Made, State, TupleOf, require
 from hannan.core.stored import Stored
 from hannan.core.validation import (
@@ -64,7 +63,7 @@ class _Design(Stored):
         self._inverse = None
 
 
-class ItemLinUCB(Learner):
+class ItemLinUCB(Bandit):
     r"""Play the item whose reward may be highest, by linear models; bandit feedback.
 
     The algorithms of Li et al. with rewards 1 - ℓ: x is the context and a constant, and
@@ -109,7 +108,7 @@ class ItemLinUCB(Learner):
     [li2010]
     """
 
-    feedback = Feedback.SEMI
+    Round = GreedyRound
     described = True  # type: ignore[assignment]
 
     stored = State(
@@ -130,13 +129,6 @@ class ItemLinUCB(Learner):
         ),
     )
 
-    class Round(OpenRound):
-        """The item of the highest bound."""
-
-        highest: int = -1
-
-        stored = State(highest=Choice())
-
     def __init__(
         self,
         model: str = "hybrid",
@@ -146,9 +138,7 @@ class ItemLinUCB(Learner):
         width: int = 512,
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        super().__init__()
-        self.loss_range = loss_range
-        self._scale = LossScale(loss_range, self)
+        super().__init__(loss_range)
         self.model = check_choice(self, "model", model, _MODELS)
         self.alpha = check_not_negative(self, "alpha", alpha)
         self.ridge = check_positive(self, "ridge", ridge)
@@ -193,22 +183,16 @@ class ItemLinUCB(Learner):
     def _holds(self, context: Any) -> bool:
         return isinstance(context, Menu) and np.ndim(context.context) < 2
 
-    def _prepare(self, opened: Round) -> None:
-        opened.highest = int(self._bounds(opened.context).argmax())
+    def _prepare(self, opened: GreedyRound) -> None:
+        opened.best = int(self._bounds(opened.context).argmax())
 
-    def _act(self, opened: Round) -> None:
-        opened.play(opened.highest)
+    def _act(self, opened: GreedyRound) -> None:
+        opened.play(opened.best)
 
-    def _law(self, opened: Round) -> FloatArray:
+    def _law(self, opened: GreedyRound) -> FloatArray:
         law = np.zeros(len(opened.context))
-        law[opened.highest] = 1.0
+        law[opened.best] = 1.0
         return law
-
-    def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
-        return [opened.highest] * copies
-
-    def loss_suffered(self, action: Action, loss: Any) -> float:
-        return self._scale.suffered(loss)
 
     def _bounds(self, menu: Menu) -> FloatArray:
         """The highest reward that each item may have."""
@@ -234,8 +218,8 @@ class ItemLinUCB(Learner):
             found[k] = mean + self.alpha * math.sqrt(max(float(variance), 0.0))
         return found
 
-    def _update(self, opened: Round, loss: Any) -> None:
-        reward, menu = 1.0 - self._scale.scaled(loss), opened.context
+    def _update(self, opened: GreedyRound, loss: Any) -> None:
+        reward, menu = 1.0 - self._scaled(loss), opened.context
         x, z = _features(menu), self._crossing.rows(menu)[opened.action]
         # From here on nothing can fail.
         if self._shared is None:

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.baselines._contexts import row_or_name
-from hannan.baselines._loss_scale import LossScale
-from hannan.core import Action, ContextError, Feedback, Learner, OpenRound
-from hannan.core.rounds import Choice
+from hannan.baselines._bandit import Bandit, GreedyRound, lowest, row_or_name
+from hannan.core import Action, ContextError
 from hannan.core.state import Part, State, same
 from hannan.core.validation import (
     FloatArray,
@@ -25,7 +23,7 @@ from hannan.predictors import Ridge
 from hannan.predictors._table import TablePredictor
 
 
-class LinUCB(Learner):
+class LinUCB(Bandit):
     r"""Play the action whose loss may be lowest, by a linear model for each; bandit feedback.
 
     With :math:`R_k = (\lambda I + \sum x x^\top)^{-1}` over the rounds in which action k was
@@ -74,17 +72,10 @@ class LinUCB(Learner):
     [li2010]
     """
 
-    feedback = Feedback.SEMI
+    Round = GreedyRound
     _scores_actions = True
 
     stored = State(_for_rows=Part(), _for_names=Part())
-
-    class Round(OpenRound):
-        """The action of the lowest confidence bound."""
-
-        lowest: int = -1
-
-        stored = State(lowest=Choice())
 
     def __init__(
         self,
@@ -96,9 +87,7 @@ class LinUCB(Learner):
         features: ArrayLike | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        super().__init__()
-        self.loss_range = loss_range
-        self._scale = LossScale(loss_range, self)
+        super().__init__(loss_range)
         self.n_actions = check_integer(self, "n_actions", n_actions, 1)
         self.alpha = check_not_negative(self, "alpha", alpha)
         self.ridge = check_positive(self, "ridge", ridge)
@@ -127,27 +116,20 @@ class LinUCB(Learner):
     def _holds(self, context: Any) -> bool:
         return same(row_or_name(context), context)
 
-    def _prepare(self, opened: Round) -> None:
-        bounds, some = self._model(opened.context).lower(opened.context), opened.available
-        opened.lowest = int(bounds.argmin() if some is None else some[bounds[some].argmin()])
+    def _prepare(self, opened: GreedyRound) -> None:
+        opened.best = lowest(self._model(opened.context).lower(opened.context), opened.available)
 
-    def _act(self, opened: Round) -> None:
-        opened.play(opened.lowest)
+    def _act(self, opened: GreedyRound) -> None:
+        opened.play(opened.best)
 
-    def _update(self, opened: Round, loss: Any) -> None:
-        cost = self._scale.scaled(loss)
+    def _update(self, opened: GreedyRound, loss: Any) -> None:
+        cost = self._scaled(loss)
         self._model(opened.context).learn(opened.context, opened.action, cost)
 
-    def _law(self, opened: Round) -> FloatArray:
+    def _law(self, opened: GreedyRound) -> FloatArray:
         law = np.zeros(self.n_actions)
-        law[opened.lowest] = 1.0
+        law[opened.best] = 1.0
         return law
-
-    def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
-        return [opened.lowest] * copies
-
-    def loss_suffered(self, action: Action, loss: Any) -> float:
-        return self._scale.suffered(loss)
 
     def _model(self, context: Any) -> Ridge | _Table:
         return self._for_rows if isinstance(context, np.ndarray) else self._for_names

@@ -6,16 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from hannan.baselines._contexts import row_or_name
-from hannan.baselines._loss_scale import LossScale
+from hannan.baselines._bandit import Bandit, row_or_name
 from hannan.baselines._vowpal_model import VowpalModel
-from hannan.core import Action, ContextError, Feedback, Learner, Menu, OpenRound
+from hannan.core import ContextError, Menu, OpenRound
 from hannan.core.learner import learner_rng
 from hannan.core.state import Array, Generator, Number, Part, State
 from hannan.core.validation import FloatArray, check_integer, check_seed
 
 
-class VowpalWabbit(Learner):
+class VowpalWabbit(Bandit):
     r"""Vowpal Wabbit (`pip install 'hannan[vw]'`) with bandit feedback.
 
     VW is given features of the context, an indicator for each action and the products of the two,
@@ -62,7 +61,6 @@ class VowpalWabbit(Learner):
     [bietti2021], [foster2020]
     """
 
-    feedback = Feedback.SEMI
     _scores_actions = True
     _trusted_package = "vowpalwabbit"
 
@@ -89,9 +87,7 @@ class VowpalWabbit(Learner):
         seed: int | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        super().__init__()
-        self.loss_range = loss_range
-        self._scale = LossScale(loss_range, self)
+        super().__init__(loss_range)
         self.n_actions = n_actions
         if n_actions is not None:
             self.n_actions = check_integer(self, "n_actions", n_actions, 1)
@@ -110,22 +106,18 @@ class VowpalWabbit(Learner):
         opened.shares = self._model.law(opened)
 
     def _act(self, opened: Round) -> None:
-        choice = _draw(opened.shares, self._rng.random())
+        ends = opened.shares.cumsum()
+        place = int(ends.searchsorted(self._rng.random() * ends[-1], side="right"))
+        choice = min(place, int(opened.shares.nonzero()[0][-1]))
         opened.play(choice)
         opened.probability = float(opened.shares[choice])
 
     def _update(self, opened: Round, loss: Any) -> None:
-        self._model.learn(opened, self._scale.scaled(loss), opened.probability)
+        self._model.learn(opened, self._scaled(loss), opened.probability)
 
     def _law(self, opened: Round) -> FloatArray:
         # VW's own sums are rounded to single precision.
         return np.asarray(opened.shares / opened.shares.sum())
-
-    def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
-        return [_draw(opened.shares, u) for u in rng.random(copies)]
-
-    def loss_suffered(self, action: Action, loss: Any) -> float:
-        return self._scale.suffered(loss)
 
     @property
     def described(self) -> bool:
@@ -140,10 +132,3 @@ class VowpalWabbit(Learner):
                 "VowpalWabbit(None) needs the actions of the round: call act(x, actions=rows)."
             )
         return context.with_context(row_or_name(context.context))
-
-
-def _draw(law: FloatArray, u: float) -> int:
-    """An action with its probability under the law."""
-    ends = law.cumsum()
-    found = int(ends.searchsorted(u * ends[-1], side="right"))
-    return min(found, int(law.nonzero()[0][-1]))

@@ -139,6 +139,8 @@ def _unusable(losses: FloatArray, shown: Any) -> LossError:
 
 def check_chosen_loss(loss: Any, loss_range: LossRange) -> float:
     """The loss of the action that was played: a number, or an array that holds one."""
+    if isinstance(loss, float) and loss_range[0] <= loss <= loss_range[1]:
+        return float(loss)
     try:
         given = np.ravel(loss)
     except Exception:  # what others write in __array__ may raise anything

@@ -1,0 +1,71 @@
+"""Baselines that are shown the loss of the action played, and no other."""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import Any, Self
+
+import numpy as np
+
+from hannan.core import Action, ContextError, Feedback, Learner, OpenRound
+from hannan.core.arrays import check_comparable
+from hannan.core.rounds import Choice, IntArray
+from hannan.core.state import State
+from hannan.core.validation import FloatArray, LossRange, check_bounded_range, check_chosen_loss
+from hannan.oracles._features import check_row
+
+
+class Bandit(Learner):
+    """Base of baselines with bandit feedback, which learn from losses scaled to [0, 1].
+
+    One with random numbers has them from `_rng`, and `_act` changes nothing else.
+    """
+
+    feedback = Feedback.SEMI
+    _rng: np.random.Generator
+
+    def __init__(self, loss_range: LossRange) -> None:
+        super().__init__()
+        self.loss_range = loss_range
+        self._range = check_bounded_range(self, loss_range)
+
+    def _scaled(self, loss: Any) -> float:
+        """Return the loss of the action played, in units of the range and from its lower end."""
+        low, high = self._range
+        return (check_chosen_loss(loss, self._range) - low) / (high - low)
+
+    def loss_suffered(self, action: Action, loss: Any) -> float:
+        low, high = self._range
+        return low + self._scaled(loss) * (high - low)
+
+    def _reseeded(self, rng: np.random.Generator) -> Self:
+        twin = copy.copy(self)
+        twin._rng = rng
+        return twin
+
+
+class GreedyRound(OpenRound):
+    """A round with the action that looked best."""
+
+    best: int = -1
+
+    stored = State(best=Choice())
+
+
+def lowest(scores: FloatArray, some: IntArray | None) -> int:
+    """Return the action of the lowest score among those available, or all; ties to the first."""
+    return int(scores.argmin() if some is None else some[scores[some].argmin()])
+
+
+def row_or_name(context: Any) -> Any:
+    """A row of features as float64; anything that can be hashed is a discrete context instead."""
+    if type(context) is np.ndarray:
+        return check_row(context)
+    try:
+        hash(context)
+    except TypeError:
+        return check_row(context)
+    if isinstance(context, float) and not math.isfinite(context):
+        raise ContextError(f"A context must not be {context!r}: mend or leave out the row.")
+    return check_comparable(context)
