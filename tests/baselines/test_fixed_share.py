@@ -178,10 +178,10 @@ def test_slates_are_mixed_by_the_loss_of_the_whole_slate():
 def test_the_width_of_losses_counts_the_smallest_set_too():
     # One set of one element, one of two; losses in [2, 3]: between 2 and 6.
     sets = np.array([[[True, False]], [[True, True]]])
-    assert FixedShare(sets, loss_range=(2, 3))._policies.width == 4.0
-    assert FixedShare(sets, loss_range=(-3, -2))._policies.width == 4.0
-    assert FixedShare(sets, loss_range=(-1, 1))._policies.width == 4.0
-    assert FixedShare(ROWS, loss_range=(-1, 1))._policies.width == 2.0
+    assert FixedShare(sets, loss_range=(2, 3))._width == 4.0
+    assert FixedShare(sets, loss_range=(-3, -2))._width == 4.0
+    assert FixedShare(sets, loss_range=(-1, 1))._width == 4.0
+    assert FixedShare(ROWS, loss_range=(-1, 1))._width == 2.0
 
 
 @pytest.mark.parametrize(

@@ -87,10 +87,10 @@ class AdaNormalHedge(WeightedPolicies):
         return opened.followed
 
     def _update(self, opened: Round, loss: Any) -> None:
-        losses = self._policies.check(loss)[0]
-        regrets = self._policies.charge(opened.context, losses)
+        losses = self._check(loss)[0]
+        regrets = self._charge(opened.context, losses)
         np.subtract(opened.followed @ regrets, regrets, out=regrets)
-        regrets /= self._policies.width
+        regrets /= self._width
         self._totals += regrets
         self._magnitudes += np.abs(regrets, out=regrets)
         mixture = weights(self._totals, self._magnitudes)
@@ -105,10 +105,10 @@ class AdaNormalHedge(WeightedPolicies):
         best = int(np.argmax(self._totals))
         growth = 1.0 + 1.5 * float(self._prior @ (1.0 + np.log1p(self._magnitudes)))
         odds = math.log(growth / float(self._prior[best]))
-        return self._policies.width * math.sqrt(3.0 * float(self._magnitudes[best]) * odds)
+        return self._width * math.sqrt(3.0 * float(self._magnitudes[best]) * odds)
 
     def _check_prior(self, prior: ArrayLike | None) -> FloatArray:
-        N = len(self._policies)
+        N = len(self._totals)
         if prior is None:
             return np.full(N, 1.0 / N)
         try:

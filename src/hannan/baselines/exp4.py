@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.baselines._policy_table import check_rate
-from hannan.baselines._weighted_policies import WeightedPolicies
+from hannan.baselines._weighted_policies import WeightedPolicies, check_rate
 from hannan.core import Action, Feedback, OpenRound, ParameterError
 from hannan.core.rounds import Odds
 from hannan.core.state import Number, State
@@ -79,13 +78,13 @@ class Exp4(WeightedPolicies):
     ) -> None:
         super().__init__(actions, seed, loss_range)
         self.learning_rate = check_rate(self, learning_rate)
-        if self._policies.range[0] < 0.0:
+        if self._range[0] < 0.0:
             raise ParameterError("Exp4 needs losses that are never negative: shift them.")
         if self.oracle.sets is not None:
             raise ParameterError("Exp4 is for single actions; got a table of sets.")
 
     def _act(self, opened: Any) -> None:
-        mass = self._policies.by_action(opened.context, self._weights(opened))
+        mass = self._mass(self._columns[opened.context], self._weights(opened))
         ends = mass.cumsum()
         found = int(ends.searchsorted(self._rng.random() * ends[-1], side="right"))
         choice = min(found, self.oracle.n_actions - 1)
@@ -96,25 +95,25 @@ class Exp4(WeightedPolicies):
             opened.weight = float(mass.sum() / mass[opened.plays == opened.action].sum())
 
     def _update(self, opened: Round, loss: Any) -> None:
-        cost = check_chosen_loss(loss, self._policies.range)
+        cost = check_chosen_loss(loss, self._range)
         if cost == 0.0:
             return
         charge = np.zeros(self.oracle.n_actions)
         charge[opened.chosen] = cost / opened.probability
-        self._totals += self._policies.charge(opened.context, charge)
+        self._totals += self._charge(opened.context, charge)
 
     def _odds(self, opened: Round) -> Odds:
         return Odds(opened.inverse, 1.0 / opened.weight, 0.0)
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        return check_chosen_loss(loss, self._policies.range)
+        return check_chosen_loss(loss, self._range)
 
     def regret_bound(self) -> float | None:
         """log N/η + ηTKB²/2; with the anytime rate √2 times its least value, B the largest loss."""
         if not self._ledger.immediate:
             return None
-        T, K, B = self.rounds, self.oracle.n_actions, self._policies.range[1]
-        log_N = self._policies.log_size
+        T, K, B = self.rounds, self.oracle.n_actions, self._range[1]
+        log_N = self._log_size
         if T == 0 or self.learning_rate is None:
             return 2.0 * B * math.sqrt(T * K * log_N)
         return log_N / self.learning_rate + 0.5 * self.learning_rate * T * K * B * B
@@ -122,11 +121,11 @@ class Exp4(WeightedPolicies):
     def _rate(self) -> float:
         if self.learning_rate is not None:
             return self.learning_rate
-        log_N, K = self._policies.log_size, self.oracle.n_actions
-        return math.sqrt(log_N / ((self.rounds + 1) * K)) / self._policies.range[1]
+        log_N, K = self._log_size, self.oracle.n_actions
+        return math.sqrt(log_N / ((self.rounds + 1) * K)) / self._range[1]
 
     def _weights(self, opened: Any) -> FloatArray:
-        weights = self._policies.scratch
+        weights = self._scratch
         np.subtract(self._totals, self._totals.min(), out=weights)
         weights *= -self._rate()
         return np.exp(weights, out=weights)

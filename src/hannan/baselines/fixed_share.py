@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.baselines._policy_table import check_rate
-from hannan.baselines._weighted_policies import WeightedPolicies
+from hannan.baselines._weighted_policies import WeightedPolicies, check_rate
 from hannan.core import OpenRound, ParameterError
 from hannan.core.state import Array, State
 from hannan.core.validation import (
@@ -94,7 +93,7 @@ class FixedShare(WeightedPolicies):
                 "FixedShare tunes itself for horizon= together with switches= below it; got "
                 f"horizon={horizon} and switches={switches}."
             )
-        N = len(self._policies)
+        N = len(self._totals)
         self._mixture = np.full(N, 1.0 / N)
         self._tuned = None if horizon is None else _tuned(N, horizon, self.switches or 0)
 
@@ -102,9 +101,9 @@ class FixedShare(WeightedPolicies):
         return self._mixture
 
     def _update(self, opened: OpenRound, loss: Any) -> None:
-        losses = self._policies.check(loss)[0]
+        losses = self._check(loss)[0]
         # Totals are -log w, since without a share weights may leave the range of floats.
-        exponents = self._policies.charge(opened.context, losses)
+        exponents = self._charge(opened.context, losses)
         exponents *= self._rate()
         self._totals += exponents
         self._totals -= self._totals.min()
@@ -122,7 +121,7 @@ class FixedShare(WeightedPolicies):
         With a fixed η, :math:`(\log N + \sum_{t=2}^T \log\frac1{1-\alpha_t})/\eta + \eta T W^2/8`;
         with the anytime rate that for k changes, or None if the share does not go with it.
         """
-        T, N, W = self.rounds, len(self._policies), self._policies.width
+        T, N, W = self.rounds, len(self._totals), self._width
         if not self._ledger.immediate:
             return None
         if T == 0 or N == 1:
@@ -138,7 +137,7 @@ class FixedShare(WeightedPolicies):
         else:
             return None
         eta = self._rate()
-        return (self._policies.log_size + taken) / eta + eta * T * W * W / 8.0
+        return (self._log_size + taken) / eta + eta * T * W * W / 8.0
 
     def _share(self) -> float:
         """The share spread after this round."""
@@ -151,9 +150,9 @@ class FixedShare(WeightedPolicies):
         if self.learning_rate is not None:
             return self.learning_rate
         if self._tuned is not None:
-            return self._tuned[1] / self._policies.width
-        k, N, t = self.switches or 0, len(self._policies), self.rounds + 1
-        return math.sqrt(8.0 * (k + 1) * math.log(N * t) / t) / self._policies.width
+            return self._tuned[1] / self._width
+        k, N, t = self.switches or 0, len(self._totals), self.rounds + 1
+        return math.sqrt(8.0 * (k + 1) * math.log(N * t) / t) / self._width
 
 
 def _tuned(N: int, T: int, k: int) -> tuple[float, float]:

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.baselines._policy_table import check_rate
-from hannan.baselines._weighted_policies import WeightedPolicies
+from hannan.baselines._weighted_policies import WeightedPolicies, check_rate
 from hannan.core import OpenRound
 from hannan.core.state import Number, State
 from hannan.core.validation import FloatArray
@@ -78,15 +77,15 @@ class Hedge(WeightedPolicies):
         super()._act(opened)
 
     def _update(self, opened: OpenRound, loss: Any) -> None:
-        losses, low, high = self._policies.check(loss)
-        self._totals += self._policies.charge(opened.context, losses)
+        losses, low, high = self._check(loss)
+        self._totals += self._charge(opened.context, losses)
         self._drift += self.oracle.max_chosen * max(high, -low)
 
     def regret_bound(self) -> float | None:
         """log N/η + ηTW²/8; with the anytime rate 3/2 of its least value, W the width."""
         if not self._ledger.immediate:
             return None
-        T, W, log_N = self.rounds, self._policies.width, self._policies.log_size
+        T, W, log_N = self.rounds, self._width, self._log_size
         if T == 0 or self.learning_rate is None:
             return 1.5 * W * math.sqrt(0.5 * T * log_N)
         return log_N / self.learning_rate + self.learning_rate * T * W * W / 8.0
@@ -94,8 +93,7 @@ class Hedge(WeightedPolicies):
     def _rate(self) -> float:
         if self.learning_rate is not None:
             return self.learning_rate
-        policies = self._policies
-        return math.sqrt(8.0 * policies.log_size / (self.rounds + 1)) / policies.width
+        return math.sqrt(8.0 * self._log_size / (self.rounds + 1)) / self._width
 
     def _measured(self, rate: float) -> tuple[FloatArray, float]:
         """The totals, from a new smallest one if it is time, and how far they may have moved."""
@@ -104,6 +102,6 @@ class Hedge(WeightedPolicies):
         return self._totals - self._totals.min(), 0.0
 
     def _weights(self, opened: OpenRound) -> FloatArray:
-        weights, rate = self._policies.scratch, self._rate()
+        weights, rate = self._scratch, self._rate()
         np.multiply(self._measured(rate)[0], -rate, out=weights)
         return np.exp(weights, out=weights)

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.baselines._policy_table import check_rate
-from hannan.baselines._weighted_policies import WeightedPolicies
+from hannan.baselines._weighted_policies import WeightedPolicies, check_rate
 from hannan.core import OpenRound, Predictor
 from hannan.core.predictor import adopt, check_guess
 from hannan.core.state import Array, Number, Part, State
@@ -87,41 +86,40 @@ class OptimisticHedge(WeightedPolicies):
         if hasattr(self._predictor, "prepare"):
             self._predictor.prepare(self.oracle.n_actions)
         self._elements = np.arange(self.oracle.n_actions)
-        self._errors = (2.0 * self._policies.width) ** 2
+        self._errors = (2.0 * self._width) ** 2
         """V² and the sum of the v²."""
 
     def _prepare(self, opened: Round) -> None:
         """Guess Q_t."""
-        policies, guess = self._policies, self._predictor.predict(opened.context)
-        found = check_guess(self._predictor, guess, self.oracle.n_actions, policies.range)
-        opened.guess = found.copy()  # it may be the predictor's own array, and change as it learns
+        guess = self._predictor.predict(opened.context)
+        opened.guess = check_guess(self._predictor, guess, self.oracle.n_actions, self._range)
 
     def _update(self, opened: Round, loss: Any) -> None:
-        losses = self._policies.check(loss)[0]
+        losses = self._check(loss)[0]
         errors = self.oracle.losses_by_code(losses - opened.guess)
         self._predictor.learn(opened.context, self._elements, losses)
         self._errors += float(np.ptp(errors)) ** 2
-        self._totals += self._policies.charge(opened.context, losses)
+        self._totals += self._charge(opened.context, losses)
 
     def regret_bound(self) -> float | None:
         """√((V² + Σv²) log N), or log N/η + ηΣv²/8, for the errors seen."""
         if not self._ledger.immediate:
             return None
-        log_N, rate = self._policies.log_size, self.learning_rate
+        log_N, rate = self._log_size, self.learning_rate
         if self.rounds == 0:
             return 0.0
         if rate is None:
             return math.sqrt(self._errors * log_N)
-        first = (2.0 * self._policies.width) ** 2
+        first = (2.0 * self._width) ** 2
         return log_N / rate + rate * (self._errors - first) / 8.0
 
     def _rate(self) -> float:
         if self.learning_rate is not None:
             return self.learning_rate
-        return 2.0 * math.sqrt(self._policies.log_size / self._errors)
+        return 2.0 * math.sqrt(self._log_size / self._errors)
 
     def _weights(self, opened: Round) -> FloatArray:
-        weights = self._policies.charge(opened.context, opened.guess)
+        weights = self._charge(opened.context, opened.guess)
         weights += self._totals
         weights -= weights.min()
         weights *= -self._rate()
