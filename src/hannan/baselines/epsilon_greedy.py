@@ -86,11 +86,11 @@ class EpsilonGreedy(Bandit):
         self.epsilon = check_probability(self, "epsilon", epsilon)
         self.decay = check_probability(self, "decay", decay)
         self.seed = check_seed(self, seed)
-        self._for_rows: Any = Ridge() if predictor is None else adopt(predictor)
-        self._for_names: Any = Mean() if predictor is None else self._for_rows
-        for mine in (self._for_rows, self._for_names):
-            if hasattr(mine, "prepare"):
-                mine.prepare(self.n_actions)
+        mine = Ridge() if predictor is None else predictor
+        self._for_rows: Any = adopt(mine, n_actions=self.n_actions)
+        self._for_names: Any = self._for_rows
+        if predictor is None:
+            self._for_names = adopt(Mean(), n_actions=self.n_actions)
         self._rng = learner_rng(seed)
 
     def _prepare(self, opened: GreedyRound) -> None:

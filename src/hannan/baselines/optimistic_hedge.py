@@ -82,9 +82,8 @@ class OptimisticHedge(WeightedPolicies):
         super().__init__(actions, seed, loss_range)
         self.learning_rate = check_rate(self, learning_rate)
         self.predictor = predictor
-        self._predictor = adopt(Last(by_context=False) if predictor is None else predictor)
-        if hasattr(self._predictor, "prepare"):
-            self._predictor.prepare(self.oracle.n_actions)
+        mine = Last(by_context=False) if predictor is None else predictor
+        self._predictor = adopt(mine, n_actions=self.oracle.n_actions)
         self._elements = np.arange(self.oracle.n_actions)
         self._errors = (2.0 * self._width) ** 2
         """V² and the sum of the v²."""

@@ -75,8 +75,11 @@ def extended_predictor(predictor: Any, n_actions: int) -> Any:
     return predictor.extended(n_actions)
 
 
-def adopt(predictor: Any, name: str = "predictor") -> Any:
-    """A predictor of one's own: a clone, or the object itself where it has none to give."""
+def adopt(predictor: Any, name: str = "predictor", n_actions: int | None = None) -> Any:
+    """A predictor of one's own: a clone, or the object itself where it has none to give.
+
+    It is told the number of elements, where that is known.
+    """
     if isinstance(predictor, type):
         raise InputTypeError(
             f"{name}= needs an instance, {predictor.__name__}(...); got the class itself."
@@ -87,7 +90,10 @@ def adopt(predictor: Any, name: str = "predictor") -> Any:
                 f"{name}= needs predict(context) and learn(context, action, loss), as in "
                 f"hannan.predictors; got {predictor!r}."
             )
-    return predictor.clone() if hasattr(predictor, "clone") else predictor
+    own = predictor.clone() if hasattr(predictor, "clone") else predictor
+    if n_actions is not None and hasattr(own, "prepare"):
+        own.prepare(n_actions)
+    return own
 
 
 def check_guess(predictor: Any, guess: Any, n_actions: int, loss_range: LossRange) -> FloatArray:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -43,6 +42,7 @@ from hannan.learners.certificates import (
     Evidence,
     availability_notes,
     feedback_notes,
+    likely_bound,
     realised_regret,
 )
 from hannan.learners.context_set import ContextSet, Pool
@@ -189,7 +189,12 @@ class AdaptiveDiscount(Learner):
         loss_range: tuple[float, float] | None = (0.0, 1.0),
     ) -> None:
         super().__init__()
-        self.oracle = self._check_oracle(fixed_actions(self, oracle))
+        self.oracle = fixed_actions(self, oracle)
+        if isinstance(oracle, Timed):
+            raise ParameterError(
+                f"{type(oracle).__name__} changes with time itself, and what has been forgotten of "
+                "it cannot be told: play it with ContextFTPL."
+            )
         self.contexts = contexts
         self.separator = separator
         self.discounts = discounts
@@ -218,14 +223,17 @@ class AdaptiveDiscount(Learner):
 
     def _prepare(self, opened: Round) -> None:
         """ε of every leader, and which draws are theirs."""
-        leader, made = self._leader, self._ledger.made
+        leader = self._leader
         opened.first = leader.number
         opened.learned = self.rounds
-        opened.scales = self._tuning.scales(self._noise_size())
+        # η G, by which the peak of D is divided; 0 while there is no noise.
+        ready = leader.noise is not None and leader.found is not None
+        size = eagerness_of(self.oracle) * leader.G if ready else 0.0
+        opened.scales = self._tuning.scales(size)
         opened.master_scale = self._master.scale
         # With decisions about, whether a loss overtakes another may depend on the actions, so that
         # a round must not be measured under the noise it was played with.
-        opened.shadowed = made > 0 or opened.number is not None
+        opened.shadowed = self._ledger.made > 0 or opened.number is not None
         if self.predictor_ is not None:
             opened.advice = advice_of(
                 self.predictor_, opened.context, opened.available, self.oracle.n_actions
@@ -252,27 +260,24 @@ class AdaptiveDiscount(Learner):
 
     def _played(self, opened: Round) -> None:
         self._leader.advance(len(self._rates))
-        if self._leader.owed:
-            opened.calls += self._leader.collect()
+        opened.calls += self._leader.collect()
 
     def _update(self, opened: Round, loss: Any) -> None:
         """Show all leaders the losses, and count what it cost not to have known them."""
         if isinstance(loss, LossFunction):
             raise LossError(f"AdaptiveDiscount takes a loss for each element; got {loss!r}.")
-        leader, context = self._leader, opened.context
-        f, low, high = check_full_losses(self.oracle, loss, leader.n_actions, self._range)
-        if leader.n_actions is None:
-            leader = leader.sized(len(f))
-        later = leader.seeing(context) if leader.X.open_world else None
+        known, context = self._leader.n_actions, opened.context
+        f, low, high = check_full_losses(self.oracle, loss, known, self._range)
+        leader, later = self._leader.seeing_round(context, f)
         costs = _costs(f, opened.actions)
         measured = _costs(f, opened.shadows) if opened.shadowed else costs
         missed = self.rounds - opened.learned
         overtaken = missed > 0 and not opened.shadowed
         top = self._tuning.reached(opened.scales, missed)
-        unready = leader.noise is None or later is not None
+        unready = leader.noise is None or later is not leader
         if unready and (self._tuning.peak.any() or overtaken or measured.max() > low):
             # The scales of the next round need G: if the oracle fails, it must be now.
-            (later or leader).get_ready()
+            later.get_ready()
         noise = self._shadow_noise(leader) if opened.shadowed else leader.noise
         if overtaken:
             measured, foreseen = np.full(len(costs), high), np.full(len(costs), low)
@@ -304,13 +309,10 @@ class AdaptiveDiscount(Learner):
             shadow=opened.shadowed,
             overtaken=overtaken,
         )
-        if leader.X.open_world and later is None:
+        if leader.X.open_world and later is leader:
             leader.X.see(context)
-        if leader.owed:
-            opened.calls += leader.collect()
-        if later is not None:
-            opened.calls += later.collect()
-        self._leader = later or leader
+        opened.calls += leader.collect() + later.collect()
+        self._leader = later
 
     def _learn(self, opened: Round, losses: FloatArray) -> None:
         """Show the predictor all losses of what was available."""
@@ -355,30 +357,21 @@ class AdaptiveDiscount(Learner):
         if ledger.delayed:
             notes.append("losses came late: the measured bound holds, others are not known")
         notes += availability_notes(self._availability)
-        if plain is None or void or not game.has_theorem:
-            return Certificate.of(self.rounds, loss, notes, realised_regret=regret)
-        tuning, own = self._tuning, self._master.tuning
-        G = self._leader.complexity().upper if tuning.top[plain] else 0.0
-        error = G * float(tuning.top[plain]) + self._master.G * float(own.top[0])
-        unanswered = 2.0 * self._width * missing if missing else 0.0
-        measured = float(tuning.D[plain] + own.D[0]) + error + unanswered
-        prompt = not ledger.delayed and not missing
-        certain = None
-        if prompt and math.isfinite(self._width) and confidence < 1.0:
-            # Each draw of a round moves the sum by one width: that of the base and of the master,
-            # and those of their shadows.
-            draws = (4 if ledger.made else 2) * self.rounds
-            certain = measured + self._width * math.sqrt(draws * -math.log1p(-confidence) / 2.0)
-        return Certificate.of(
-            self.rounds,
-            loss,
-            notes,
-            realised_regret=regret,
-            measured=measured,
-            a_priori=self._account.stability + self._master.stability + error if prompt else None,
-            high_probability=certain,
-            confidence=confidence,
-        )
+        bounds: dict[str, Any] = {}
+        if plain is not None and not void and game.has_theorem:
+            tuning, own = self._tuning, self._master.tuning
+            G = self._leader.complexity().upper if tuning.top[plain] else 0.0
+            error = G * float(tuning.top[plain]) + self._master.G * float(own.top[0])
+            unanswered = 2.0 * self._width * missing if missing else 0.0
+            measured = float(tuning.D[plain] + own.D[0]) + error + unanswered
+            bounds = {"measured": measured, "confidence": confidence}
+            if not ledger.delayed and not missing:
+                bounds["a_priori"] = self._account.stability + self._master.stability + error
+                # Each draw of a round moves the sum by one width: that of the base and of the
+                # master, and those of their shadows.
+                draws = (4 if ledger.made else 2) * self.rounds
+                bounds["high_probability"] = likely_bound(measured, self._width, draws, confidence)
+        return Certificate.of(self.rounds, loss, notes, realised_regret=regret, **bounds)
 
     def regret_bound(self, switches: int = 0) -> float | None:
         """What theory promises for expected regret so far, for any adversary; None if nothing.
@@ -389,8 +382,8 @@ class AdaptiveDiscount(Learner):
             k: against the best sequence of policies that changes k times at most.
         """
         k = check_integer(self, "switches", switches, 0)
-        ledger, T = self._ledger, self.rounds
-        if not self._evidence().has_theorem or not ledger.immediate:
+        T = self.rounds
+        if not self._evidence().has_theorem or not self._ledger.immediate:
             return None
         if T == 0:
             return 0.0
@@ -462,19 +455,18 @@ class AdaptiveDiscount(Learner):
     # Parts ------------------------------------------------------------------------------------
 
     def _law(self, opened: Round) -> FloatArray | None:
-        law = None
+        law: Any = 0.0
         for i, share in enumerate(self._master.law(opened.master_scale).tolist()):
             if share > 0.0:
-                of_base = self._base_law(i, opened)
+                advised = i == len(self._rates)
+                of_base = self._advised(opened) if advised else law_of(*self._base(i, opened))
                 if of_base is None:
                     return None
-                law = share * of_base if law is None else law + share * of_base
-        return law
+                law = law + share * of_base
+        return np.asarray(law)
 
-    def _base_law(self, i: int, opened: Round) -> FloatArray | None:
-        """Of what a base plays, the predictor being the last one."""
-        if i < len(self._rates):
-            return law_of(*self._base(i, opened))
+    def _advised(self, opened: Round) -> FloatArray:
+        """Return the law of what the predictor recommends."""
         assert self.oracle.n_actions is not None
         return np.eye(self.oracle.n_actions)[opened.advice]
 
@@ -500,8 +492,7 @@ class AdaptiveDiscount(Learner):
             if n
         ]
         if opened.advice is not None and counts[-1]:
-            assert self.oracle.n_actions is not None
-            found.append(counts[-1] * np.eye(self.oracle.n_actions)[opened.advice])
+            found.append(counts[-1] * self._advised(opened))
         return np.asarray(np.sum(found, axis=0) / draws)
 
     def _base(self, i: int, opened: Round) -> tuple[Past, NoisyRound]:
@@ -512,21 +503,13 @@ class AdaptiveDiscount(Learner):
         inner.draw = Draw(self._leader.noise, opened.first + i, scale)
         return Past(total, None, self._scored_plays(opened)), inner
 
-    def _noise_size(self) -> float:
-        """η G, by which the peak of D is divided; 0 while there is no noise."""
-        leader = self._leader
-        if leader.noise is None or leader.found is None:
-            return 0.0
-        return eagerness_of(self.oracle) * leader.found.value
-
     def _shadow_noise(self, leader: PerturbedLeader) -> Noise | None:
         """Noise on the same contexts that nobody sees before its round is learned."""
-        if leader.noise is None or self._shadow[0] is not leader.noise:
-            made = None
-            if leader.noise is not None:
-                points = leader.X.points
-                made = leader.oracle.noise(points, self._key, _SHADOWS, _SHADOW_MEMORY)
-            self._shadow = leader.noise, made
+        if leader.noise is None:
+            return None
+        if self._shadow[0] is not leader.noise:
+            unseen = leader.oracle.noise(leader.X.points, self._key, _SHADOWS, _SHADOW_MEMORY)
+            self._shadow = leader.noise, unseen
         return self._shadow[1]
 
     def _scored_plays(self, opened: Round) -> IntArray | None:
@@ -570,39 +553,22 @@ class AdaptiveDiscount(Learner):
         if self._tuning.peak.any():
             self._leader.put_noise()
 
-    def _check_oracle(self, oracle: Any) -> Oracle:
-        if not isinstance(oracle, Oracle):
-            raise refuse(self, "oracle", "an oracle (`hn.experts` also takes tables)", oracle)
-        if isinstance(oracle, Timed):
-            raise ParameterError(
-                f"{type(oracle).__name__} changes with time itself, and what has been forgotten of "
-                "it cannot be told: play it with ContextFTPL."
-            )
-        return oracle
-
     def _adopt(self, predictor: Any) -> Any:
         if self.oracle.max_chosen > 1 or self.oracle.n_actions is None:
             raise ParameterError(
                 "AdaptiveDiscount takes a predictor for single actions whose number is known; "
                 f"{type(self.oracle).__name__} has sets of them, or was not given n_actions=."
             )
-        found = adopt(predictor)
-        if hasattr(found, "prepare"):
-            found.prepare(self.oracle.n_actions)
-        return found
+        return adopt(predictor, n_actions=self.oracle.n_actions)
 
     def _check_discounts(self, given: Any) -> tuple[float, ...]:
-        accepted = "distinct numbers in (0, 1], at least one"
         try:
-            values = tuple(given)
-        except TypeError:
-            raise refuse(self, "discounts", accepted, given) from None
-        numbers = all(isinstance(v, Real) and not isinstance(v, bool) for v in values)
-        if not values or not numbers or not all(0.0 < float(v) <= 1.0 for v in values):
-            raise refuse(self, "discounts", accepted, given)
-        if len(set(map(float, values))) < len(values):
-            raise refuse(self, "discounts", accepted, given)
-        return tuple(map(float, values))
+            rates = tuple(check_probability(self, "discounts", rate) for rate in given)
+        except (TypeError, ParameterError):
+            rates = ()
+        if not rates or 0.0 in rates or len(set(rates)) < len(rates):
+            raise refuse(self, "discounts", "distinct numbers in (0, 1], at least one", given)
+        return rates
 
 
 def _costs(losses: FloatArray, actions: Choices) -> FloatArray:

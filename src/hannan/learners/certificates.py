@@ -43,20 +43,20 @@ def availability_notes(sets: Availability, closed: bool = False) -> list[str]:
             "elements were closed in some rounds, and the best set of the others was played: no "
             "theorem applies, and a closed element is charged what it costs when it is open"
         ]
-    by_score = (
-        ", and the best-scored of those available was played: no theorem applies, and a policy "
-        "whose action was not available is charged its substitute"
-    )
-    replaced = ": a policy whose action was not is charged its substitute"
-    how = by_score if sets.by_score else replaced
+    how = ": a policy whose action was not is charged its substitute"
+    if sets.by_score:
+        how = (
+            ", and the best-scored of those available was played: no theorem applies, and a policy "
+            "whose action was not available is charged its substitute"
+        )
     return ["actions were not always available" + how] if sets.restricted else []
 
 
-def late_notes(ledger: Ledger, delays: str = "") -> list[str]:
+def late_notes(ledger: Ledger) -> list[str]:
     """What statements count of rounds whose losses were late, or have not come."""
     notes = []
     if ledger.delayed:
-        notes.append(f"feedback was late: {ledger.total_delay} pairs of rounds overlapped{delays}")
+        notes.append(f"feedback was late: {ledger.total_delay} pairs of rounds overlapped")
     if ledger.logged:
         notes.append(
             f"{ledger.logged} decisions of others were learned: nothing is said about regret, as "
@@ -75,9 +75,9 @@ def late_notes(ledger: Ledger, delays: str = "") -> list[str]:
     return notes
 
 
-def feedback_notes(ledger: Ledger, late: str = "nothing is proved for that") -> list[str]:
+def feedback_notes(ledger: Ledger) -> list[str]:
     """What is wrong with feedback that was not given at once and in every round."""
-    notes = [f"feedback was delayed: {late}"] if ledger.delayed else []
+    notes = ["feedback was delayed: nothing is proved for that"] if ledger.delayed else []
     if ledger.never_answered:
         notes.append(
             f"{ledger.never_answered} rounds were never answered: which ones may depend on what "
@@ -128,19 +128,15 @@ class Account(Stored):
     def learned(self, loss: float, scale: float, stability: float, width: float) -> None:
         """Add a round that was decided at this 1/ε, where the losses of all actions are shown."""
         self.loss += loss
-        if scale < self.top:
-            self.overtaken = True
-        else:
-            self.top = scale
+        self.overtaken = self.overtaken or scale < self.top
+        self.top = max(self.top, scale)
         self.stability += stability
         self.ranges += width
 
     def rescale(self, factor: float) -> None:
         """Losses are measured in another unit from now on."""
-        self.loss *= factor
-        self.stability *= factor
-        self.ranges *= factor
-        self.top *= factor
+        for name in ("loss", "stability", "ranges", "top"):
+            setattr(self, name, factor * getattr(self, name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +186,16 @@ class Evidence:
         return 0.5 * (1.0 + self.leader.complexity().upper / eager)
 
 
+def likely_bound(
+    mean: float, width: float, steps: float, confidence: float, sides: int = 1
+) -> float | None:
+    """What a sum of so many steps stays below with this probability; None if nothing is known."""
+    if math.isinf(width) or confidence == 1.0:
+        return None
+    odds = -math.log1p(-confidence) if sides == 1 else math.log(sides / (1.0 - confidence))
+    return mean + width * math.sqrt(steps * odds / 2.0)
+
+
 # Full information ---------------------------------------------------------------------------
 
 
@@ -209,8 +215,14 @@ def full_information(game: Evidence, prediction: NoPrediction, confidence: float
             a_priori = account.stability + error
         printed = _theorem_5(leader, prediction) if prompt else None
         measured = step.D + error if isinstance(step, SelfTuned) else None
-        if measured is not None and math.isfinite(game.width) and confidence < 1.0:
-            certain = measured + _deviation(game, prediction, confidence)
+        if measured is not None:
+            # A round adds Q(π_t) + (f - Q)(π̂_t) to loss - D: the width of f alone, or 3/2 of both.
+            # Late, f(a) - f(a') is a martingale in the order of decisions, with steps of two
+            # widths, and f(b) in that of arrivals, with steps of one, where nothing is guessed.
+            prompt_or_late = (1.0, 3.0) if prediction.predictor is None else (1.5, 2.5)
+            width, sides = prompt_or_late[not prompt] * game.width, 1 if prompt else 2
+            decided = game.rounds + (0 if prompt else game.ledger.unanswered)
+            certain = likely_bound(measured, width, decided, confidence, sides)
     return realised(
         game.rounds,
         account.loss,
@@ -224,19 +236,6 @@ def full_information(game: Evidence, prediction: NoPrediction, confidence: float
         prediction_error=prediction.squared_error,
         theorem_5=printed,
     )
-
-
-def _deviation(game: Evidence, prediction: NoPrediction, confidence: float) -> float:
-    """By how much realised regret may exceed what is measured, with this probability."""
-    if game.ledger.immediate:
-        # A round adds Q(π_t) + (f - Q)(π̂_t) to loss - D: the width of f alone, or 3/2 of both.
-        widest = game.width if prediction.predictor is None else 1.5 * game.width
-        return widest * math.sqrt(game.rounds * -math.log1p(-confidence) / 2.0)
-    # f(a) - f(a') is a martingale in the order of decisions, with steps of two widths, and f(b) in
-    # that of arrivals, with steps of one; with a guess f(b) is Q(c) + (f - Q)(b).
-    widest = 3.0 * game.width if prediction.predictor is None else 2.5 * game.width
-    decided = game.rounds + game.ledger.unanswered
-    return widest * math.sqrt(decided * math.log(2.0 / (1.0 - confidence)) / 2.0)
 
 
 def full_information_bound(game: Evidence, prediction: NoPrediction) -> float | None:
@@ -393,7 +392,7 @@ def semi_bandit_worst_case(
     unanswered: int,
 ) -> float | None:
     """That of self-tuning, with hints or without."""
-    leader, step, B = game.leader, game.step, plan.loss_bound
+    leader, step = game.leader, game.step
     if not isinstance(step, SelfTuned) or (total_delay and not plan.proved_late):
         return None
     G, lost = leader.complexity(), game.charge(unanswered)
@@ -403,37 +402,28 @@ def semi_bandit_worst_case(
     lost += plan.exploration(rounds)
     eager, sizes = step.factor * G.value, leader.sizes
     share = game.share(eager)
-    late: dict[str, Any] = {
+    options: dict[str, Any] = {
+        "loss_bound": plan.loss_bound,
+        "max_resamples": plan.limit,
+        "restarts": restarts,
         "total_delay": total_delay,
         "overtaken": game.account.overtaken or restarts > 0,
         "reacting": True,
     }
     if hint.predictor is None:
-        terms = self_tuned(
-            rounds,
-            **sizes,
-            loss_bound=B,
-            feedback="semi-bandit",
-            second_moment=plan.second_moment / plan.floor.kept,
-            max_resamples=plan.limit,
-            complexity=eager,
-            restarts=restarts,
-            **late,
-        ).terms
+        moment = plan.second_moment / plan.floor.kept
+        options |= {**sizes, "feedback": "semi-bandit", "second_moment": moment}
+        terms = self_tuned(rounds, **options, complexity=eager).terms
         return share * terms["instability"] + terms["truncation"] + lost
     trust = hint.trust
     if trust.budget is None or trust.share in (None, 1.0):
         return None
     del sizes["m"], sizes["antichain"]
-    options: dict[str, Any] = {
+    options |= {
         **sizes,
-        "loss_bound": B,
-        "restarts": restarts,
         "budget": trust.budget,
         "share": 1.0 - (1.0 - trust.share) * plan.floor.kept,
         "known_law": plan.second_moment == 1.0,
-        "max_resamples": plan.limit,
-        **late,
     }
     terms = hinted(rounds, **options, start=plan.start, complexity=G.value).terms
     unrest = hinted(rounds, **options, complexity=eager).terms["instability"]

@@ -28,7 +28,7 @@ from hannan.core.state import (
     require,
 )
 from hannan.core.validation import FloatArray, check_loss_range, check_probability, refuse
-from hannan.learners.certificates import late_notes
+from hannan.learners.certificates import late_notes, likely_bound
 from hannan.learners.context_ftpl import ContextFTPL
 from hannan.learners.full_losses import check_full_losses
 from hannan.learners.statements import Certificate
@@ -151,9 +151,8 @@ class Discounted(Learner):
         if self._rate:  # the sum of γ^2k over the rounds so far
             weights = math.expm1(-2.0 * self._rate * self.rounds) / math.expm1(-2.0 * self._rate)
         ledger, measured = self._ledger, scaled.measured
-        sure = math.isfinite(width) and ledger.immediate and confidence < 1.0
-        if measured is not None and sure:
-            certain = measured + width * math.sqrt(weights * -math.log1p(-confidence) / 2.0)
+        if measured is not None and ledger.immediate:
+            certain = likely_bound(measured, width, weights, confidence)
         scaled = scaled.changed(high_probability=certain)
         if ledger.unanswered:  # the learner inside does not see rounds without a loss
             scaled = scaled.charged(ledger.unanswered * width)

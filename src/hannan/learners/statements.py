@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from hannan.core import DamagedFileError
-from hannan.core.state import Count, Number, State
+from hannan.core.state import Count, DictOf, Number, State, Text, TupleOf, TuplesOf
 from hannan.core.stored import Stored
 
 
@@ -58,6 +58,10 @@ class Statement:
         if len(numbers) < len(values):
             return replace(self, value=None)
         return replace(self, value=max(numbers) if self.combine == "max" else sum(numbers))
+
+
+# Rounds, loss, notes and values by kind, in a file.
+_SAID = TupleOf(Count(), Number(), TuplesOf(Text()), DictOf(Text(), Number() | None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,26 +217,15 @@ class Certificate(Stored):
 
     def _params_to_store(self) -> dict[str, Any]:
         # Kinds belong to the class.
-        return {
-            "rounds": self.rounds,
-            "loss": self.loss,
-            "notes": self.notes,
-            "values": self.values,
-        }
+        kept = ("rounds", "loss", "notes", "values")
+        return {name: getattr(self, name) for name in kept}
 
     @classmethod
     def _rebuild(cls, **params: Any) -> Self:
-        notes, values = params["notes"], params["values"]
-        kinds = [each.kind for each in cls.kinds]
-        known = type(values) is dict and list(values) == kinds
-        if (
-            not known
-            or not all(value is None or Number().fits(value) for value in values.values())
-            or not (Count().fits(params["rounds"]) and Number().fits(params["loss"]))
-            or not (type(notes) is tuple and all(type(note) is str for note in notes))
-        ):
+        said = tuple(params[name] for name in ("rounds", "loss", "notes", "values"))
+        if not _SAID.fits(said) or list(params["values"]) != [each.kind for each in cls.kinds]:
             raise DamagedFileError(f"A {cls.__name__} has numbers, void statements and notes.")
-        return cls.of(params["rounds"], params["loss"], notes, **values)
+        return cls.of(*said[:3], **params["values"])
 
 
 class SemiBanditCertificate(Certificate):
