@@ -56,22 +56,18 @@ class DriftMonitor(Stored):
         self._learner = learner
         self._own: Any = None if predictor is None else adopt(_copied(predictor))
         self.teaches = self._own is not None  # a predictor here, beside the learner
-        sets = learner.oracle is not None and learner.oracle.chooses_sets
-        # Whether what is expected has to be asked for, as the learner's rounds do not have it.
-        self.asks = (
-            self.teaches or sets or not getattr(getattr(learner, "hint", None), "mixes", False)
-        )
-        self._watches = self._source is not None
-        if detector is not None:
-            self._detector = _copied(detector)
-        else:
-            self._detector = Agreement() if self._watches else Bernstein()
-        self._full = learner.feedback is Feedback.FULL
         oracle = learner.oracle
+        sets = oracle is not None and oracle.chooses_sets
+        mixes = getattr(getattr(learner, "hint", None), "mixes", False)
+        # Whether what is expected has to be asked for, as the learner's rounds do not have it.
+        self.asks = self.teaches or sets or not mixes
+        self._watches = self._source is not None
+        usual: Any = Agreement() if self._watches else Bernstein()
+        self._detector = usual if detector is None else _copied(detector)
+        self._full = learner.feedback is Feedback.FULL
         self._whole = self._full and oracle is not None and oracle.takes_functions
         self._K: int | None = getattr(learner if oracle is None else oracle, "n_actions", None)
-        if self._K is not None:
-            self._prepare(self._K)
+        self._introduce()
         low, high = check_loss_range(learner, getattr(learner, "loss_range", None))
         self._range = low, high
         m = 1 if oracle is None or self._whole else oracle.max_chosen
@@ -168,7 +164,7 @@ class DriftMonitor(Stored):
         loss = _numbers(loss)
         if self._K is None:
             self._K = len(loss)
-            self._prepare(self._K)
+            self._introduce()
         if self._full:
             seen = np.arange(self._K) if available is None else available
             self._own.learn(context, seen, loss if available is None else loss[available])
@@ -187,9 +183,10 @@ class DriftMonitor(Stored):
             f"{type(source).__name__} returned {guess!r}."
         )
 
-    def _prepare(self, n_actions: int) -> None:
-        if hasattr(self._own, "prepare"):
-            self._own.prepare(n_actions)
+    def _introduce(self) -> None:
+        """Tell the predictor given the number of elements, once it is known."""
+        if self._K is not None and hasattr(self._own, "prepare"):
+            self._own.prepare(self._K)
 
 
 def _numbers(loss: Any) -> Any:

@@ -503,16 +503,9 @@ def _law(leader: PerturbedLeader, past: Past, context: Any, scale: float) -> Flo
 
 def check_seen(action: Action, loss: Any, loss_range: LossRange) -> Any:
     """The loss of a single action, a number; of a set, one for each chosen element."""
-    if not isinstance(action, int):
-        return _of_set(len(action), loss, loss_range)
-    low, high = loss_range
-    if isinstance(loss, float) and low <= loss <= high:
-        return float(loss)
-    return check_chosen_loss(loss, loss_range)
-
-
-def _of_set(size: int, loss: Any, loss_range: LossRange) -> Any:
-    """The losses of so many chosen elements."""
+    if isinstance(action, int):
+        return check_chosen_loss(loss, loss_range)
+    size = len(action)
     if size and isinstance(loss, int | float | np.number):
         raise LossError(
             f"losses must be {size} numbers, one for each chosen element; got {loss!r}. Of their "

@@ -51,16 +51,8 @@ class KnownDistribution(Learner):
 
     Parameters
     ----------
-    oracle
-        `AllPolicies(d, K)`; d = 1 for a bandit without contexts.
-    predictor
-        Recommends actions and estimates losses, as in `ContextSemiBanditFTPL`.
-    trust
-        "earned", or a `Trust`.
-    exploration
-        The least probability of every available action, as in `ContextSemiBanditFTPL`.
-    seed, loss_range
-        As in `ContextSemiBanditFTPL`.
+    oracle, predictor, trust, exploration, seed, loss_range
+        As in `TsallisINF`.
     """
 
     feedback = Feedback.SEMI
@@ -136,10 +128,10 @@ class KnownDistribution(Learner):
             raise ParameterError(
                 f"{name} needs trust='earned', or a Trust with hints; got {trust!r}."
             )
-        K = self.oracle.n_actions
+        K = oracle.n_actions
         self._floor = Floor(self, exploration, K, 1)
         self.hint = Hint(predictor, believed, K, (0.0, high), self._floor.kept)
-        self._G: float = self.oracle.complexity(oracle.contexts)
+        self._G: float = oracle.complexity(oracle.contexts)
         self._key = seed_key(seed)
         self._past: Any = oracle.objective()
         self._W = np.zeros(len(oracle.contexts or ()))  # the clock of each context
@@ -218,7 +210,7 @@ class KnownDistribution(Learner):
 
     def _update(self, opened: Round, loss: Any) -> None:
         """Add the estimate: Q on all actions, and the weighted residual ℓ - Q on the one played."""
-        cost, action = self._cost(loss), opened.action
+        cost, action = check_chosen_loss(loss, self._range), opened.action
         baseline, alike = opened.baseline, action
         if opened.plays is not None:  # actions that are played alike share what is learned
             baseline, alike = self._availability.shared(opened, baseline, self._range)
@@ -232,7 +224,9 @@ class KnownDistribution(Learner):
         x, totals = opened.context, self._past.totals[opened.context]
         scale = self._tops[x] = max(self._tops.item(x), opened.scale)
         if opened.late and baseline is not None and opened.plays is None:
-            self._D += self._moved(opened.law, baseline, totals + baseline, scale)
+            now = self._distribution(totals + baseline, 1.0 / scale)
+            moved = zip(baseline, opened.law, now, strict=True)
+            self._D += float(sum(guess * (p - q) for guess, p, q in moved))
         totals += estimate
         if residual != 0.0 and opened.plays is None:
             # The action has become less likely, now that its loss and all since are known.
@@ -244,16 +238,9 @@ class KnownDistribution(Learner):
             self._floor.charge(opened, cost)
         self._loss += cost
 
-    def _moved(
-        self, law: FloatArray, losses: FloatArray, totals: FloatArray, scale: float
-    ) -> float:
-        """Return what losses cost under a distribution more than under that of the totals."""
-        now = self._distribution(totals, 1.0 / scale)
-        return float(sum(f * (p - q) for f, p, q in zip(losses, law, now, strict=True)))
-
     def _learn_logged(self, context: Any, action: int, loss: Any, propensity: float) -> None:
         """As `_update`, with weights no larger than those of Algorithm 3 may be."""
-        cost, visits = self._cost(loss), self._W.item(context) + 1.0
+        cost, visits = check_chosen_loss(loss, self._range), self._W.item(context) + 1.0
         estimate = np.zeros(self.oracle.n_actions)
         most = max(2.0, math.sqrt(len(estimate) * visits))
         estimate[action] = min(1.0 / propensity, most) * cost
@@ -267,8 +254,7 @@ class KnownDistribution(Learner):
 
     def best_policy(self) -> Policy:
         """The best action of every context by the loss estimates so far."""
-        best: Policy = self._past.leader()
-        return best
+        return self._past.leader()  # type: ignore[no-any-return]
 
     def certificate(self) -> SemiBanditCertificate:
         """Estimates of an upper bound on expected regret so far."""
@@ -281,8 +267,7 @@ class KnownDistribution(Learner):
             K, B = self.oracle.n_actions, self._range[1]
             paid = self.hint.S + self._floor.price + self._ledger.unanswered * B
             stability = paid + self._D + self._entropy * float(self._tops.sum())
-            comparator = self._loss - float(self._past.minima()[0])
-            comparator += self._ledger.unanswered * B
+            comparator = self._loss - float(self._past.minima()[0]) + self._ledger.unanswered * B
             if self._ledger.immediate:
                 roots = float(np.sqrt(self._W).sum()) * math.sqrt(K)
                 variance = paid + self._constant * B * roots
@@ -327,15 +312,9 @@ class KnownDistribution(Learner):
         return self.hint.predictor
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """The cost of an action."""
-        return self._cost(loss)
+        return check_chosen_loss(loss, self._range)
 
     # Parts ------------------------------------------------------------------------------------
-
-    def _cost(self, loss: Any) -> float:
-        if isinstance(loss, float) and self._range[0] <= loss <= self._range[1]:
-            return loss
-        return check_chosen_loss(loss, self._range)
 
     def _law(self, opened: Round) -> FloatArray:
         return opened.mixed(opened.law)
@@ -345,8 +324,7 @@ class KnownDistribution(Learner):
         return [choose(law, u) for u in rng.random(copies)]
 
     def _total(self) -> Objective:
-        past: Objective = self._past
-        return past
+        return self._past  # type: ignore[no-any-return]
 
     def _extended(self, n_actions: int, changes: dict[str, Any]) -> Self:
         twin = self.clone(**changes)

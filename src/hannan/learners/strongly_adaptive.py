@@ -223,10 +223,10 @@ class StronglyAdaptive(Learner):
         if not self.rounds:
             return self.learner.regret_bound()
         self._catch_up()
-        copy: float | None = self._awake[0].learner.regret_bound()
+        bound: float | None = self._awake[0].learner.regret_bound()
         T, M = self.rounds, self._shortest
         slack = 2.0 * math.log(2.3 * max(T / M, 1.0)) + math.log(2.5 + 1.5 * math.log1p(max(T, M)))
-        return None if copy is None else copy + self._width * math.sqrt(3.0 * T * slack)
+        return None if bound is None else bound + self._width * math.sqrt(3.0 * T * slack)
 
     # The round --------------------------------------------------------------------------------
 
@@ -269,19 +269,15 @@ class StronglyAdaptive(Learner):
         for copy, gain in zip(opened.awake, gains.tolist(), strict=True):
             copy.regret += gain
             copy.magnitude += abs(gain)
-        pairs = list(zip(opened.awake, opened.inner, strict=True))
-        for _, inner in pairs:
+        for copy, inner in zip(opened.awake, opened.inner, strict=True):
             inner.late = opened.late  # it may have become so since it was decided
-        # A late loss is of no use to copies whose intervals are over.
-        pairs = [pair for pair in pairs if any(pair[0] is copy for copy in self._awake)]
-        # The round is complete: a copy that fails learns it before the next one instead.
-        left = [("_teach", (copy.learner, inner), losses) for copy, inner in pairs]
+            # A late loss is of no use to copies whose intervals are over.
+            if any(copy is each for each in self._awake):
+                self._retry.steps.append(("_teach", (copy.learner, inner), losses))
         try:
-            while left:
-                self._teach(*left[0][1], losses)
-                del left[0]
-        except Exception:
-            self._retry.keep(*left)
+            self._retry.finish(self)
+        except Exception:  # the round is complete: a copy that failed learns it before the next one
+            self._retry.keep(*self._retry.steps)
         self._count_calls()
 
     def _teach(self, learner: Learner, inner: OpenRound, losses: Any) -> None:
@@ -296,11 +292,11 @@ class StronglyAdaptive(Learner):
 
     def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
         drawn = _drawn(opened.mixture, rng.random(copies))
-        inside, x = opened.available if self._scores_actions else None, opened.context
+        inside = opened.available if self._scores_actions else None
         answers, actions = {}, []
         for j, n in Counter(drawn).items():
-            seed = int(rng.integers(2**63))
-            answers[j] = iter(opened.awake[j].learner.would_play(x, n, seed, inside))
+            asked = opened.context, n, int(rng.integers(2**63)), inside
+            answers[j] = iter(opened.awake[j].learner.would_play(*asked))
         for j in drawn:
             opened.play(next(answers[j]))
             actions.append(opened.action)
@@ -338,21 +334,20 @@ class StronglyAdaptive(Learner):
 
     def _mixture(self, awake: list[Copy], t: int) -> FloatArray:
         """The probability of each copy in round t."""
-        priors = np.array([copy.prior for copy in awake])
+        numbers = [(copy.prior, copy.regret, copy.magnitude) for copy in awake]
+        priors, R, C = np.array(numbers).T.copy()
         priors[0] = self._endless_prior(t)
-        R = np.array([copy.regret for copy in awake])
-        C = np.array([copy.magnitude for copy in awake])
-        found = priors * weights(R, C)
+        mixture = priors * weights(R, C)
         # Where no copy has been any good the potential does not care which one is played.
-        found = found if found.any() else priors
-        return found / found.sum()  # type: ignore[no-any-return]
+        mixture = mixture if mixture.any() else priors
+        return np.asarray(mixture / mixture.sum())
 
     def _endless_prior(self, t: int) -> float:
         """That of the copy without end; it may fall, since the potential falls with it."""
         return 1.0 / max(t, self._shortest)
 
     def _start(self, number: int, t: int, length: int) -> Copy:
-        learner = self.learner.fresh(number)
+        learner: Any = self.learner.fresh(number)
         _limit_noise(learner)
         if hasattr(learner, "share_complexity"):
             # G belongs to the policy class and is expensive: computed once, shared by all copies.
@@ -414,5 +409,5 @@ def _limit_noise(learner: Any) -> None:
 def _drawn(mixture: FloatArray, uniform: FloatArray) -> list[int]:
     """Which copy is followed, for each number in [0, 1)."""
     ends = mixture.cumsum()
-    found = ends.searchsorted(uniform * ends[-1], side="right")
-    return [min(j, len(ends) - 1) for j in found.tolist()]
+    places = ends.searchsorted(uniform * ends[-1], side="right")
+    return np.minimum(places, len(ends) - 1).tolist()  # type: ignore[no-any-return]
