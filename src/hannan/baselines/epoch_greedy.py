@@ -38,10 +38,8 @@ class EpochGreedy(Bandit):
         Those that may arrive, where the oracle does not list its own; used to count policies.
     log_size
         log N. None asks the oracle, and takes 1 where it cannot tell; the guarantee is void then.
-    seed
-        Fixes the play; None takes fresh entropy.
-    loss_range
-        Range of the losses.
+    seed, loss_range
+        As in `Hedge`.
 
     Guarantee
     ---------

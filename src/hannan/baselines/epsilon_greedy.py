@@ -40,10 +40,8 @@ class EpsilonGreedy(Bandit):
         ε, the probability of exploring; in the first round, if it decays.
     decay
         δ, from 0 (ε stays) to 1; 1/3 goes well with ε = 1.
-    seed
-        Fixes the play; None takes fresh entropy.
-    loss_range
-        Range of the losses.
+    seed, loss_range
+        As in `Hedge`.
 
     Guarantee
     ---------

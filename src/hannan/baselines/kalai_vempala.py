@@ -61,10 +61,8 @@ class KalaiVempala(Learner):
         action can cost more than another in a round, and H as below, about log K for K experts.
     horizon
         T, the number of rounds, for `epsilon`.
-    seed
-        Fixes the play; None takes fresh entropy.
-    loss_range
-        Range of each element's loss.
+    seed, loss_range
+        As in `Hedge`.
 
     Guarantee
     ---------
@@ -119,6 +117,7 @@ class KalaiVempala(Learner):
         self._history.prepare(self._perturbed)
         self._H = exponential_complexity(oracle, self._perturbed)
         self._width = _width(oracle, *self._range)
+        self._K: Any = oracle.n_actions
         self._noise_key = int(seed_key(seed))
         self._draws = 0  # of noise so far, one for each action
         self._rows = max(1, _BLOCK // (len(self._perturbed) * self._K))
@@ -129,11 +128,7 @@ class KalaiVempala(Learner):
         return self._history.leader()
 
     def regret_bound(self) -> float | None:
-        """εB²T + H/ε.
-
-        None with an inexact oracle, with signed losses and actions of many sizes, and where losses
-        came late.
-        """
+        """εB²T + H/ε; None where the guarantee does not hold, or losses came late."""
         signed = self._range[0] < 0.0 and not self.oracle.fixed_size
         if not self.oracle.exact or signed or not self._ledger.immediate:
             return None
@@ -182,11 +177,6 @@ class KalaiVempala(Learner):
             )
         return context
 
-    @property
-    def _K(self) -> int:
-        assert self.oracle.n_actions is not None
-        return self.oracle.n_actions
-
     def _scale(self) -> float:
         """1/ε of the round to come."""
         if self.epsilon is not None:
@@ -218,10 +208,9 @@ class KalaiVempala(Learner):
             raise ParameterError(
                 f"{who} does not list its contexts: give contexts=, those that may arrive."
             )
-        found = self.oracle.check_contexts(known)
-        if not found:
+        if not (contexts := self.oracle.check_contexts(known)):
             raise refuse(self, "contexts", "a non-empty sequence of contexts", self.contexts)
-        return found
+        return contexts
 
 
 def exponential_complexity(oracle: Oracle, contexts: Sequence[Any]) -> float:

@@ -85,19 +85,13 @@ class AdaptiveDiscount(Learner):
 
     Parameters
     ----------
-    oracle
-        The policy class with its optimiser.
-    contexts, separator
-        X, as for `ContextFTPL`.
+    oracle, contexts, separator, seed, loss_range
+        As in `ContextFTPL`.
     discounts
         γ of each base, distinct numbers in (0, 1]. 1 forgets nothing.
     predictor
         One more base, which plays what this predictor recommends; single actions only. The master
         is never much worse than it, and all that is said of the others stays true.
-    seed
-        Fixes all randomness; None takes fresh entropy.
-    loss_range
-        Range (low, high) of each element's loss, or None to accept any finite loss.
 
     Guarantee
     ---------
@@ -119,7 +113,6 @@ class AdaptiveDiscount(Learner):
     Losses may come late (`decide`, `update(…, decision=…)`): the certificate then stays valid
     against fixed policies, whatever the delays depend on, for all rounds decided; every decision
     that is not answered costs it 2W. `regret_bound` is None as soon as a loss was late.
-    [syrgkanis2016], [derooij2014]
 
     Examples
     --------
@@ -331,10 +324,7 @@ class AdaptiveDiscount(Learner):
     def certificate(self, confidence: float = 0.95) -> Certificate:
         """What can be said about regret against fixed policies so far.
 
-        Parameters
-        ----------
-        confidence
-            Probability of the high-probability statement.
+        `confidence` is the probability of the high-probability statement.
         """
         check_probability(self, "confidence", confidence)
         game, ledger, plain = self._evidence(), self._ledger, self._plain
@@ -376,10 +366,7 @@ class AdaptiveDiscount(Learner):
     def regret_bound(self, switches: int = 0) -> float | None:
         """What theory promises for expected regret so far, for any adversary; None if nothing.
 
-        Parameters
-        ----------
-        switches
-            k: against the best sequence of policies that changes k times at most.
+        Against the best sequence of policies that changes at most so many times.
         """
         k = check_integer(self, "switches", switches, 0)
         T = self.rounds

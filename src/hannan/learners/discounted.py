@@ -66,12 +66,8 @@ class Discounted(Learner):
               \sum_{t \le T} \gamma^{T-t} \ell_t(\pi(x_t)) \Bigr] \le 2\,E[D_T]
               \le 2 B \sqrt{\frac{2 \kappa G}{1 - \gamma^2}} + 2 B ,
 
-    B the width of the losses. Proof: `ContextFTPL`'s bound :math:`2\,E[D] \le
-    2\sqrt{2\kappa G V} + 2R` holds for the losses :math:`\gamma^{-t} \ell_t`, whose squared widths
-    sum to :math:`V \le B^2 \sum_{t \le T} \gamma^{-2t}`, and the largest width is
-    :math:`R \le B \gamma^{-T}`; multiply by :math:`\gamma^T`. Which γ suits a world that changes is
-    not known in advance: nothing is claimed for regret without discounts if γ < 1.
-    [syrgkanis2016], [derooij2014]
+    B the width of the losses: the bound of `ContextFTPL` for :math:`\gamma^{-t} \ell_t`, times
+    :math:`\gamma^T`. Nothing is claimed for regret without discounts if γ < 1.
 
     Examples
     --------

@@ -36,11 +36,8 @@ class FTPL(Learner):
     fake_outcomes
         `fake_outcomes(rng)` draws one sequence of (context, losses) pairs; losses may have any
         sign. The law must not depend on the rounds played.
-    predictor
-        Guesses the losses of the round to come, as in `ContextFTPL`; the guess counts as one
-        more outcome when the leader is found.
-    trust
-        As in `ContextFTPL`.
+    predictor, trust
+        As in `ContextFTPL`: a guess counts as one more outcome when the leader is found.
     seed
         Of the generator handed to `fake_outcomes`; the n-th sequence depends on (seed, n) only.
     loss_range
@@ -50,7 +47,6 @@ class FTPL(Learner):
     ---------
     Expected regret at most STABILITY + ERROR of the given law (Theorem 1), against adaptive
     adversaries; with a predictor the stability is that of :math:`f_t - Q_t` (Theorem 5).
-    [syrgkanis2016]
 
     Examples
     --------
@@ -71,11 +67,7 @@ class FTPL(Learner):
     oracle: Oracle
 
     stored = State(
-        _prediction=Part(),
-        _key=NoiseKey(),
-        _draw=Count(),
-        _history=Part(),
-        _loss=Number(),
+        _prediction=Part(), _key=NoiseKey(), _draw=Count(), _history=Part(), _loss=Number()
     )
 
     class Round(OpenRound):

@@ -16,24 +16,6 @@ class Offset:
     chosen one :math:`W_j (\ell_j - low) \ge 0` is added. Where actions differ in size this is what
     makes a larger one worth its while; where they do not, Q is the same for all.
 
-    Parameters
-    ----------
-    loss_range
-        Smallest and largest loss of an element.
-    oracle
-        The policy class, which knows its number of elements.
-
-    Attributes
-    ----------
-    low
-        The guess, 0 where no loss is negative.
-    top
-        The largest loss of an element beyond it.
-    varies
-        Whether the guess is not the same for all actions.
-    unanswered
-        The most that a round costs whose loss never comes.
-
     Examples
     --------
     >>> import hannan as hn
@@ -45,10 +27,10 @@ class Offset:
     def __init__(self, loss_range: LossRange, oracle: Oracle) -> None:
         low, high = loss_range
         self.low = min(low, 0.0)
-        self.top = high - self.low
-        self.varies = low < 0.0 and not oracle.fixed_size
-        # A round left out for what was played: it may have cost `top` for each of its elements, and
-        # the comparator's guess, which counts in the rounds that are answered, is missing in it.
+        self.top = high - self.low  # the largest loss of an element beyond the guess
+        self.varies = low < 0.0 and not oracle.fixed_size  # not the same guess for all actions
+        # The most that a round without an answer costs, left out for what was played: `top` for
+        # each of its elements, and the comparator's guess, which counts in rounds with an answer.
         self.unanswered = oracle.max_chosen * (self.top - self.low * self.varies)
 
     def guess(self, n_actions: int) -> FloatArray | None:

@@ -41,7 +41,6 @@ class PlayoutBandit(Playout):
     ---------
     With contexts fixed in advance or drawn independently from the pool, an exact oracle, and
     adaptive losses: `bounds.playout_bandit`. Nothing is proved for late feedback.
-    [cesabianchi2011]
 
     Examples
     --------

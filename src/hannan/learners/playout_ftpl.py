@@ -31,18 +31,14 @@ class PlayoutFTPL(Playout):
     horizon
         T, the number of rounds; needed with a pool.
     epsilon
-        The noise of each round to come has size 1/ε; None for the size that `bounds.playout` asks
-        for.
-    seed
-        Fixes all randomness; None takes fresh entropy.
-    loss_range
-        Range (low, high) of each element's loss.
+        The noise of each round to come has size 1/ε; None for what `bounds.playout` asks for.
+    seed, loss_range
+        As in `ContextFTPL`.
 
     Guarantee
     ---------
     With contexts fixed in advance or drawn independently from the pool, an exact oracle, and
     adaptive losses: `bounds.playout`, :math:`\sqrt{2\pi T \log N}` for single actions.
-    [cesabianchi2011]
 
     Examples
     --------

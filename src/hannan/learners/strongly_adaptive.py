@@ -105,10 +105,8 @@ class StronglyAdaptive(Learner):
 
     Guarantee
     ---------
-    Against adaptive adversaries, for losses of width W. The potential
-    :math:`\sum_J q_J \Phi(R_J, C_J)` is at most :math:`(2 + \pi^2/3)/M` at first and grows by at
-    most :math:`\tfrac32 \sum_J q_J |r|/(C_J + 1)` in a round. So in every interval J that ended by
-    round T ≥ M, and for the copy without end in all T rounds, the mixture loses at most
+    Against adaptive adversaries, for losses of width W: in every interval J that ended by round
+    T ≥ M, and for the copy without end in all T rounds, the mixture loses at most
     :math:`W \sqrt{3 |J| \Lambda_T}` more than the copy, with
     :math:`\Lambda_T = 2 \log(2.3\, T/M) + \log(\tfrac52 + \tfrac32 \log(1+T))`.
     Any rounds :math:`I = \{a, \dots, b\}` are a union of at most :math:`2 \log_2 |I| + 2` such
@@ -120,8 +118,8 @@ class StronglyAdaptive(Learner):
 
     and a copy whose regret is at most :math:`c \sqrt{|J|}` adds at most
     :math:`(2 + \sqrt 2)\, c \sqrt{|I|}` in the first sum. If the best policy changes k times, the
-    regrets of the k + 1 stretches add up, k and the changes being unknown.
-    [daniely2015], [luo2015], [jun2017]
+    regrets of the k + 1 stretches add up, k and the changes being unknown. Proof:
+    docs/paper-notes.md, section 3.12.
 
     Examples
     --------
