@@ -6,7 +6,7 @@ import pytest
 import hannan as hn
 from hannan.core.storage import reread
 from hannan.kernels import drift as kernel
-from hannan.learners.agreement import Agreement
+from hannan.learners.drift_monitor import Agreement
 
 
 class Twin:

@@ -46,7 +46,6 @@ from hannan.learners.certificates import (
     realised_regret,
 )
 from hannan.learners.context_set import ContextSet, Pool
-from hannan.learners.full_losses import check_full_losses
 from hannan.learners.master import Master, Tuning
 from hannan.learners.perturbed_leader import (
     NoisyRound,
@@ -56,6 +55,7 @@ from hannan.learners.perturbed_leader import (
     replay,
     shares,
 )
+from hannan.learners.shown_losses import check_full_losses
 from hannan.learners.statements import Certificate
 from hannan.learners.step_size import SelfTuned
 from hannan.perturbation import seed_key

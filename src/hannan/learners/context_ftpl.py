@@ -24,7 +24,6 @@ from hannan.core.validation import (
 from hannan.learners import certificates
 from hannan.learners.certificates import Account, Evidence
 from hannan.learners.context_set import ContextSet, Pool
-from hannan.learners.full_losses import check_full_losses
 from hannan.learners.perturbed_leader import (
     NoisyRound,
     Outlook,
@@ -36,6 +35,7 @@ from hannan.learners.perturbed_leader import (
     starting_total,
 )
 from hannan.learners.prediction import GUESS, TRUST, prediction
+from hannan.learners.shown_losses import check_full_losses
 from hannan.learners.statements import Certificate
 from hannan.learners.step_size import StepSize, step_size
 from hannan.perturbation import seed_key

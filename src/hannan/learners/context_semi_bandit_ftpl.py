@@ -38,9 +38,7 @@ from hannan.learners.importance_weights import (
     Measured,
     Resampling,
     Seen,
-    check_known_range,
     check_resampling,
-    check_seen,
     measure,
     measure_late,
     no_law,
@@ -60,6 +58,7 @@ from hannan.learners.perturbed_leader import (
     shares,
     starting_total,
 )
+from hannan.learners.shown_losses import check_known_range, check_seen
 from hannan.learners.statements import SemiBanditCertificate
 from hannan.learners.step_size import StepSize, step_size
 from hannan.perturbation import seed_key

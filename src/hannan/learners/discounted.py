@@ -30,7 +30,7 @@ from hannan.core.state import (
 from hannan.core.validation import FloatArray, check_loss_range, check_probability, refuse
 from hannan.learners.certificates import late_notes, likely_bound
 from hannan.learners.context_ftpl import ContextFTPL
-from hannan.learners.full_losses import check_full_losses
+from hannan.learners.shown_losses import check_full_losses
 from hannan.learners.statements import Certificate
 from hannan.learners.step_size import SelfTuned
 

@@ -12,13 +12,57 @@ from hannan.core import Action, Feedback, Learner, LossError, LossFunction
 from hannan.core.policy import loss_of
 from hannan.core.predictor import adopt, extended_predictor
 from hannan.core.rounds import IntArray
-from hannan.core.state import Array, Count, Object, Part, State
+from hannan.core.state import MOST, Array, Count, Object, Part, State
 from hannan.core.stored import Stored
-from hannan.core.validation import check_loss_range
+from hannan.core.validation import FloatArray, check_loss_range
 from hannan.detectors import Bernstein
-from hannan.kernels.drift import surprise, watch
+from hannan.kernels import drift
 from hannan.kernels.losses import extremes
-from hannan.learners.agreement import Agreement, not_finite
+
+
+def _could_be(numbers: FloatArray) -> bool:
+    """Whether two tests could have left these numbers."""
+    counts = numbers[drift.COUNTS : drift.SPREADS]
+    spreads = numbers[drift.SPREADS : drift.SUMS]
+    return bool(
+        np.array_equal(numbers[: drift.TOTALS], Agreement().numbers[: drift.TOTALS])
+        and (numbers[drift.TOTALS : drift.COUNTS] >= 1.0).all()
+        and ((counts >= 0.0) & (counts <= MOST) & (counts % 1.0 == 0.0)).all()
+        and (spreads[1::2] >= 0.0).all()
+    )
+
+
+class Agreement(Stored):
+    """Two tests as in `Bernstein`, on two streams; drift is what both have found lately.
+
+    An alarm of one counts for as many rounds as were read until then. The streams are errors of
+    predictions, as in `DriftMonitor`: less the variance that explains them, and as they are.
+    """
+
+    stored = State(numbers=Array().where(lambda self, numbers: _could_be(numbers)))
+
+    def __init__(self) -> None:
+        test = Bernstein()
+        self.numbers = np.zeros(drift.SUMS + 2 * (test.longest + 1))
+        self.numbers[: drift.COUNTS] = test.minimum, test.delta, 1.0, 1.0
+
+    def update(self, first: float, second: float) -> bool:
+        """Read one more number of each stream, in [0, 1]; whether there is drift."""
+        if not math.isfinite(first + second):
+            raise not_finite(first, second)
+        return bool(drift.both_have_risen(self.numbers, first, second))
+
+    def weigh(self, square: float, variance: float) -> bool:
+        """The same of its squared error, and of the variance of a 0/1 loss with that mean."""
+        found: int = drift.weigh(self.numbers, square, variance)
+        if found < 0:
+            raise not_finite(square, variance)
+        return found > 0
+
+
+def not_finite(*values: float) -> LossError:
+    """What to say of errors that cannot be compared."""
+    return LossError(f"A test for drift reads finite numbers in [0, 1]; got {values}.")
 
 
 class DriftMonitor(Stored):
@@ -124,7 +168,7 @@ class DriftMonitor(Stored):
             expected = low if value < low else high if value > high else value
         test, width = self._detector, self._width
         if type(loss) is float and type(expected) is float and type(test) is Agreement:
-            found: int = watch(test.numbers, loss, expected, low, width)
+            found: int = drift.watch(test.numbers, loss, expected, low, width)
             if found < 0:
                 raise not_finite(loss, expected)
             return found > 0
@@ -140,7 +184,7 @@ class DriftMonitor(Stored):
         square, variance = float(np.mean(error * error)), float(np.mean(mean * (1.0 - mean)))
         if type(test) is Agreement:
             return test.weigh(square, variance)
-        found = self._ask(surprise(*self._totals.tolist(), square, variance))
+        found = self._ask(drift.surprise(*self._totals.tolist(), square, variance))
         self._totals += (square, variance)
         return found
 

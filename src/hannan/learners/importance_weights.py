@@ -24,21 +24,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hannan.core import Action, LossError, ParameterError
+from hannan.core import Action, ParameterError
 from hannan.core.oracle import WITHOUT_NOISE, Draw, Lesson, Trials, paired_lesson
 from hannan.core.params import Parametrised
 from hannan.core.policy import loss_of
 from hannan.core.rounds import Odds
 from hannan.core.state import Flag, State
-from hannan.core.validation import (
-    FloatArray,
-    LossRange,
-    check_chosen_loss,
-    check_integer,
-    check_loss_range,
-    check_losses,
-    refuse,
-)
+from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.learners.perturbed_leader import NoisyRound, Past, PerturbedLeader, law_of
 from hannan.learners.step_size import StepSize
 
@@ -496,43 +488,3 @@ def _law(leader: PerturbedLeader, past: Past, context: Any, scale: float) -> Flo
     """Of the choice of a total's leader under noise of this scale, which may be none."""
     law = past.law(context, Draw(leader.noise, 0, scale)) if scale else None
     return past.chosen(context, WITHOUT_NOISE, 1)[0] if law is None else law
-
-
-# The losses of what was chosen -----------------------------------------------------------------
-
-
-def check_seen(action: Action, loss: Any, loss_range: LossRange) -> Any:
-    """The loss of a single action, a number; of a set, one for each chosen element."""
-    if isinstance(action, int):
-        return check_chosen_loss(loss, loss_range)
-    size = len(action)
-    if size and isinstance(loss, int | float | np.number):
-        raise LossError(
-            f"losses must be {size} numbers, one for each chosen element; got {loss!r}. Of their "
-            "sum alone nothing is learned here: what is known of that is in docs/paper-notes.md, "
-            "section 3.4."
-        )
-    try:
-        return check_losses(loss, size, loss_range, "one for each chosen element")[0]
-    except LossError as error:
-        if not size:
-            raise LossError(
-                f"Nothing was chosen, so there are no losses: give []; got {loss!r}."
-            ) from None
-        if np.size(loss) > size:
-            raise LossError(
-                f"{error} Of the losses of all elements give losses[action]; a learner that learns "
-                "from all of them is ContextFTPL."
-            ) from None
-        raise
-
-
-def check_known_range(owner: object, given: Any) -> LossRange:
-    """A range with two ends: what was not seen is completed by them."""
-    low, high = check_loss_range(owner, given)
-    if not math.isfinite(high - low):
-        raise ParameterError(
-            f"{type(owner).__name__} needs losses in a known range; got loss_range={given}. Say "
-            "which losses an element can have, (low, high); rewards up to R are losses in (-R, 0)."
-        )
-    return low, high

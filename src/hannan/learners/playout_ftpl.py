@@ -10,8 +10,8 @@ from hannan.core import Action
 from hannan.core.oracle import WITHOUT_NOISE
 from hannan.core.policy import loss_of
 from hannan.learners.certificates import feedback_notes, realised
-from hannan.learners.full_losses import check_full_losses
 from hannan.learners.future import Playout, PlayoutRound
+from hannan.learners.shown_losses import check_full_losses
 from hannan.learners.statements import Certificate
 
 

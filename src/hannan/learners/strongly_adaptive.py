@@ -31,7 +31,7 @@ from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, check_integer, check_loss_range, check_seed, refuse
 from hannan.kernels.normalhedge import weights
 from hannan.learners.certificates import feedback_notes, realised
-from hannan.learners.full_losses import check_full_losses
+from hannan.learners.shown_losses import check_full_losses
 from hannan.learners.statements import Certificate
 from hannan.perturbation import seed_key
 

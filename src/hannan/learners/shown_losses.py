@@ -1,13 +1,20 @@
-"""The losses of a round of full information, checked."""
+"""The losses that a round shows, checked: of all elements, or of what was chosen."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from hannan.core import LossError, LossFunction, Oracle
-from hannan.core.validation import LossRange, check_losses, too_large
+from hannan.core import Action, LossError, LossFunction, Oracle, ParameterError
+from hannan.core.validation import (
+    LossRange,
+    check_chosen_loss,
+    check_loss_range,
+    check_losses,
+    too_large,
+)
 from hannan.kernels.losses import LARGEST
 
 
@@ -50,3 +57,40 @@ def _of_sets(m: int, low: float, high: float) -> tuple[float, float]:
     if m == 1:
         return low, high
     return (m * low if low < 0.0 else 0.0), (m * high if high > 0.0 else 0.0)
+
+
+def check_seen(action: Action, loss: Any, loss_range: LossRange) -> Any:
+    """The loss of a single action, a number; of a set, one for each chosen element."""
+    if isinstance(action, int):
+        return check_chosen_loss(loss, loss_range)
+    size = len(action)
+    if size and isinstance(loss, int | float | np.number):
+        raise LossError(
+            f"losses must be {size} numbers, one for each chosen element; got {loss!r}. Of their "
+            "sum alone nothing is learned here: what is known of that is in docs/paper-notes.md, "
+            "section 3.4."
+        )
+    try:
+        return check_losses(loss, size, loss_range, "one for each chosen element")[0]
+    except LossError as error:
+        if not size:
+            raise LossError(
+                f"Nothing was chosen, so there are no losses: give []; got {loss!r}."
+            ) from None
+        if np.size(loss) > size:
+            raise LossError(
+                f"{error} Of the losses of all elements give losses[action]; a learner that learns "
+                "from all of them is ContextFTPL."
+            ) from None
+        raise
+
+
+def check_known_range(owner: object, given: Any) -> LossRange:
+    """A range with two ends: what was not seen is completed by them."""
+    low, high = check_loss_range(owner, given)
+    if not math.isfinite(high - low):
+        raise ParameterError(
+            f"{type(owner).__name__} needs losses in a known range; got loss_range={given}. Say "
+            "which losses an element can have, (low, high); rewards up to R are losses in (-R, 0)."
+        )
+    return low, high
