@@ -107,10 +107,10 @@ def test_regret_stays_below_the_bound(world):
 def test_a_number_for_epsilon_is_the_size_of_the_noise():
     oracle = hn.oracles.AllPolicies(2, 2)
     bandit = hn.PlayoutBandit(oracle, [0, 1], epsilon=0.25)
-    assert bandit._future.noise.size == 4.0
-    assert bandit._future.noise.rate == 0.5
+    assert bandit._noise.size == 4.0
+    assert bandit._noise.rate == 0.5
     wide = hn.PlayoutBandit(oracle, [0, 1], epsilon=0.1, loss_range=(0.0, 2.5))
-    assert wide._future.noise.rate == 0.5  # K/M with M = 10/2.5
+    assert wide._noise.rate == 0.5  # K/M with M = 10/2.5
     assert bandit.certificate().a_priori is None
     assert bandit.regret_bound() is None
 

@@ -97,7 +97,7 @@ def test_regret_stays_below_the_bound(world):
 
 def test_sets_and_unequal_sets_get_the_noise_they_need():
     def size(oracle):
-        return hn.PlayoutFTPL(oracle, horizon=20, seed=0)._future.noise.size
+        return hn.PlayoutFTPL(oracle, horizon=20, seed=0)._noise.size
 
     assert size(hn.oracles.Subsets(5, 2)) == pytest.approx(np.sqrt(2 * np.pi))
     paths = hn.oracles.Paths([("s", "a"), ("a", "t"), ("s", "t")], "s", "t")
@@ -113,7 +113,7 @@ def test_sets_and_unequal_sets_get_the_noise_they_need():
 
 def test_a_number_for_epsilon_is_the_size_of_the_noise():
     learner = hn.PlayoutFTPL(hn.oracles.AllPolicies(2, 2), [0, 1], epsilon=0.5)
-    assert learner._future.noise.size == 2.0
+    assert learner._noise.size == 2.0
     assert learner.certificate().a_priori is None
     assert learner.regret_bound() is None
 

@@ -86,8 +86,8 @@ def reseed(learner, rng):
             leader.noise = None
             leader.put_noise()
     elif isinstance(learner, hn.PlayoutFTPL | hn.PlayoutBandit):
-        noise = learner._future.noise
-        learner._future.put_noise(noise.size, noise.rate, seed_key(int(rng.integers(2**60))))
+        noise = learner._noise
+        learner._put_noise(noise.size, noise.rate, seed_key(int(rng.integers(2**60))))
     elif isinstance(learner, hn.StronglyAdaptive):
         learner._key = seed_key(int(rng.integers(2**60)))
         learner.learner = learner.learner.clone(seed=int(rng.integers(2**60)))

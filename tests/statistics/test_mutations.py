@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from hannan.learners import ContextFTPL, ContextSemiBanditFTPL, Discounted, StronglyAdaptive
-from hannan.learners.future import Future
+from hannan.learners.future import Playout
 from hannan.learners.master import Master
 from tests.learners import (
     test_adaptive_discount,
@@ -21,9 +21,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 
 def shrink_playout_noise(patch):
     """Noise on the rounds to come a fifth smaller than the bound asks for."""
-    put = Future.put_noise
+    put = Playout._put_noise
     patch.setattr(
-        Future, "put_noise", lambda self, size, rate, key: put(self, 0.8 * size, rate, key)
+        Playout, "_put_noise", lambda self, size, rate, key: put(self, 0.8 * size, rate, key)
     )
 
 
@@ -98,13 +98,13 @@ def toss_the_coin_of_a_dropped_round(patch):
 
 def forget_dropped_rounds(patch):
     """Playout noise depends on the number of the round alone."""
-    locate = Future.locate
+    prepare = Playout._prepare
 
-    def forgetful(future, opened, rounds, ledger):
-        locate(future, opened, rounds, ledger)
+    def forgetful(learner, opened):
+        prepare(learner, opened)
         opened.place = opened.place[0], 0
 
-    patch.setattr(Future, "locate", forgetful)
+    patch.setattr(Playout, "_prepare", forgetful)
 
 
 SAYS_NOTHING = test_dropped_rounds.test_the_draw_of_a_dropped_round_says_nothing_about_the_next_one

@@ -7,7 +7,7 @@ import pytest
 
 import hannan as hn
 from hannan import bounds
-from hannan.learners.future import Future
+from hannan.learners.future import Playout
 from hannan.perturbation import FuturePlayout
 from hannan.verify.adversaries import Repeats, turns
 from hannan.verify.round_by_round import Plays, Sums
@@ -163,8 +163,8 @@ def test_a_second_call_shows(monkeypatch):
 
 
 def test_less_noise_than_announced_shows(monkeypatch):
-    put = Future.put_noise
+    put = Playout._put_noise
     monkeypatch.setattr(
-        Future, "put_noise", lambda self, size, rate, key: put(self, 0.8 * size, rate, key)
+        Playout, "_put_noise", lambda self, size, rate, key: put(self, 0.8 * size, rate, key)
     )
     fails(test_the_noise_of_each_round_is_gaussian_of_the_announced_size)

@@ -96,7 +96,7 @@ class PlayoutBandit(Playout):
         """Draw from the leader's action mixed with the uniform law."""
         law = self._law(opened)
         ends = np.cumsum(law)
-        u = self._future.noise.uniform(*opened.place) * ends[-1]
+        u = self._noise.uniform(*opened.place) * ends[-1]
         last = int(np.flatnonzero(law)[-1])
         opened.action = int(min(np.searchsorted(ends, u, side="right"), last))
         opened.weight = 1.0 / float(law[opened.action])
@@ -104,7 +104,7 @@ class PlayoutBandit(Playout):
 
     def _law(self, opened: Round) -> FloatArray:
         """The probability of each action, given the noise of the round."""
-        past, plays, rate = self._future.perturbed(opened), opened.plays, self._future.noise.rate
+        past, plays, rate = self._perturbed(opened), opened.plays, self._noise.rate
         assert rate is not None
         law = np.full(self._K, rate / self._K)
         if plays is not None and past.scored:
@@ -120,7 +120,7 @@ class PlayoutBandit(Playout):
     def _update(self, opened: Round, loss: Any) -> None:
         """Add ℓ/q on the action, and on the choices that it stood in for."""
         cost = check_chosen_loss(loss, self._range)
-        plays, past = opened.plays, self._future.past
+        plays, past = opened.plays, self._past
         estimate = np.zeros(self._K)
         estimate[opened.action if plays is None else plays == opened.action] = opened.weight * cost
         if plays is not None and past.scored:
@@ -138,7 +138,7 @@ class PlayoutBandit(Playout):
         if self.oracle.exact and not self._availability.by_score:
             notes.append("contexts must be fixed in advance or drawn from the pool given")
             if self._ledger.immediate:
-                comparator = self._loss - float(self._future.past.minima()[0])
+                comparator = self._loss - float(self._past.minima()[0])
         notes += feedback_notes(self._ledger)
         values = {"comparator_estimate": comparator, "a_priori": self.regret_bound()}
         return SemiBanditCertificate.of(self.rounds, self._loss, notes, **values)
@@ -151,14 +151,14 @@ class PlayoutBandit(Playout):
         return check_chosen_loss(loss, self._range)
 
     def _bound(self) -> Bound:
-        size = self._future.log_size()
+        size = self.oracle.log_size(self._points)
         if size is None:
             raise ParameterError(
                 "The size of PlayoutBandit's noise needs the size of the policy class, which "
                 f"{type(self.oracle).__name__} does not know. Give epsilon=."
             )
         return playout_bandit(
-            self._future.horizon,
+            self._horizon,
             n_actions=self._K,
             log_size=max(size, math.log(2.0)),
             loss_bound=self._range[1],

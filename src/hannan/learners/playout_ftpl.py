@@ -68,7 +68,7 @@ class PlayoutFTPL(Playout):
 
     def _act(self, opened: PlayoutRound) -> None:
         """Play what the leader of the past and of fake losses on the future does on x_t."""
-        past = self._future.perturbed(opened)
+        past = self._perturbed(opened)
         available = opened.plays if past.scored else None
         opened.play(past.action(opened.context, WITHOUT_NOISE, None, available))
         opened.calls += 1
@@ -76,19 +76,19 @@ class PlayoutFTPL(Playout):
     def _update(self, opened: PlayoutRound, loss: Any) -> None:
         """Add the round."""
         losses = self._checked(loss)
-        self._future.past.add(opened.context, losses)
+        self._past.add(opened.context, losses)
         self._loss += loss_of(losses, opened.chosen)
 
     def certificate(self) -> Certificate:
         """What can be said about regret so far."""
         note = "contexts must be fixed in advance or drawn from the pool given"
-        given = self.rounds, self._loss, self._future.past, self._availability
+        given = self.rounds, self._loss, self._past, self._availability
         notes = [note, *feedback_notes(self._ledger)]
         return realised(*given, *notes, a_priori=self.regret_bound())
 
     def regret_bound(self) -> float | None:
         """The bound for the whole game, hence for a part: all other losses may be zero."""
-        size = self._future.log_size()
+        size = self.oracle.log_size(self._points)
         if not self._has_bound or size is None or size < math.log(2.0):
             return None
         return self._bound(size).value
@@ -101,7 +101,7 @@ class PlayoutFTPL(Playout):
 
     def _bound(self, log_size: float) -> Bound:
         return playout(
-            self._future.horizon,
+            self._horizon,
             log_size=log_size,
             m=self.oracle.max_chosen,
             loss_range=self._range,
