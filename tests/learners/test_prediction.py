@@ -104,7 +104,7 @@ def test_a_perfect_predictor_leaves_no_regret():
 def test_earned_trust_costs_at_most_twice_the_better_choice(rounds):
     losses = np.array([a for a, _ in rounds], float) / 4
     guesses = np.array([b for _, b in rounds], float) / 4
-    prediction = Prediction(Script(guesses), (0.0, 1.0), 1, 2, "earned")
+    prediction = Prediction(Script(guesses), (0.0, 1.0), hn.oracles.AllPolicies(1, 2), "earned")
     used = 0.0
     for f in losses:
         opened = hn.ContextFTPL.Round(None)

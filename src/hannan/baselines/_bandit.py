@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -16,13 +16,23 @@ from hannan.core.validation import FloatArray, LossRange, check_bounded_range, c
 from hannan.oracles._features import check_row
 
 
+class GreedyRound(OpenRound):
+    """A round with the action that looked best."""
+
+    best: int = -1
+
+    stored = State(best=Choice())
+
+
 class Bandit(Learner):
     """Base of baselines with bandit feedback, which learn from losses scaled to [0, 1].
 
-    One with random numbers has them from `_rng`, and `_act` changes nothing else.
+    One with random numbers has them from `_rng`, and `_act` changes nothing else. Without, it plays
+    `opened.best`.
     """
 
     feedback = Feedback.SEMI
+    Round: ClassVar[type[OpenRound]] = GreedyRound
     _rng: np.random.Generator
 
     def __init__(self, loss_range: LossRange) -> None:
@@ -39,18 +49,18 @@ class Bandit(Learner):
         low, high = self._range
         return low + self._scaled(loss) * (high - low)
 
+    def _act(self, opened: Any) -> None:
+        opened.play(opened.best)
+
+    def _law(self, opened: Any) -> FloatArray:
+        law = np.zeros(self.actions_on(opened.context) or 0)
+        law[opened.best] = 1.0
+        return law
+
     def _reseeded(self, rng: np.random.Generator) -> Self:
         twin = copy.copy(self)
         twin._rng = rng
         return twin
-
-
-class GreedyRound(OpenRound):
-    """A round with the action that looked best."""
-
-    best: int = -1
-
-    stored = State(best=Choice())
 
 
 def lowest(scores: FloatArray, some: IntArray | None) -> int:

@@ -63,7 +63,6 @@ class EpsilonGreedy(Bandit):
     [auer2002b]
     """
 
-    Round = GreedyRound
     _scores_actions = True
 
     stored = State(_for_rows=Part(), _for_names=Part(), _rng=Generator())

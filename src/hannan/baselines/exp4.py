@@ -113,16 +113,15 @@ class Exp4(WeightedPolicies):
         if not self._ledger.immediate:
             return None
         T, K, B = self.rounds, self.oracle.n_actions, self._range[1]
-        log_N = self._log_size
         if T == 0 or self.learning_rate is None:
-            return 2.0 * B * math.sqrt(T * K * log_N)
-        return log_N / self.learning_rate + 0.5 * self.learning_rate * T * K * B * B
+            return 2.0 * B * math.sqrt(T * K * self._log_size)
+        return self._log_size / self.learning_rate + 0.5 * self.learning_rate * T * K * B * B
 
     def _rate(self) -> float:
         if self.learning_rate is not None:
             return self.learning_rate
-        log_N, K = self._log_size, self.oracle.n_actions
-        return math.sqrt(log_N / ((self.rounds + 1) * K)) / self._range[1]
+        tries = (self.rounds + 1) * self.oracle.n_actions
+        return math.sqrt(self._log_size / tries) / self._range[1]
 
     def _weights(self, opened: Any) -> FloatArray:
         weights = self._scratch

@@ -22,8 +22,6 @@ from hannan.core.validation import (
 )
 from hannan.oracles._features import check_row
 
-_MODELS = ("hybrid", "disjoint", "shared")
-
 
 class _Design(Stored):
     """A, b and B of a ridge regression."""
@@ -108,7 +106,6 @@ class ItemLinUCB(Bandit):
     [li2010]
     """
 
-    Round = GreedyRound
     described = True  # type: ignore[assignment]
 
     stored = State(
@@ -139,7 +136,7 @@ class ItemLinUCB(Bandit):
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
         super().__init__(loss_range)
-        self.model = check_choice(self, "model", model, _MODELS)
+        self.model = check_choice(self, "model", model, ("hybrid", "disjoint", "shared"))
         self.alpha = check_not_negative(self, "alpha", alpha)
         self.ridge = check_positive(self, "ridge", ridge)
         self.width = check_integer(self, "width", width, 2, 2**12)
@@ -185,14 +182,6 @@ class ItemLinUCB(Bandit):
 
     def _prepare(self, opened: GreedyRound) -> None:
         opened.best = int(self._bounds(opened.context).argmax())
-
-    def _act(self, opened: GreedyRound) -> None:
-        opened.play(opened.best)
-
-    def _law(self, opened: GreedyRound) -> FloatArray:
-        law = np.zeros(len(opened.context))
-        law[opened.best] = 1.0
-        return law
 
     def _bounds(self, menu: Menu) -> FloatArray:
         """The highest reward that each item may have."""

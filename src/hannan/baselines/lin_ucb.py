@@ -72,7 +72,6 @@ class LinUCB(Bandit):
     [li2010]
     """
 
-    Round = GreedyRound
     _scores_actions = True
 
     stored = State(_for_rows=Part(), _for_names=Part())
@@ -119,17 +118,9 @@ class LinUCB(Bandit):
     def _prepare(self, opened: GreedyRound) -> None:
         opened.best = lowest(self._model(opened.context).lower(opened.context), opened.available)
 
-    def _act(self, opened: GreedyRound) -> None:
-        opened.play(opened.best)
-
     def _update(self, opened: GreedyRound, loss: Any) -> None:
         cost = self._scaled(loss)
         self._model(opened.context).learn(opened.context, opened.action, cost)
-
-    def _law(self, opened: GreedyRound) -> FloatArray:
-        law = np.zeros(self.n_actions)
-        law[opened.best] = 1.0
-        return law
 
     def _model(self, context: Any) -> Ridge | _Table:
         return self._for_rows if isinstance(context, np.ndarray) else self._for_names

@@ -85,9 +85,8 @@ class UniformRandom(Learner):
         loss_range: tuple[float, float] | None = (0.0, 1.0),
     ) -> None:
         super().__init__()
-        self.n_actions = n_actions
-        if n_actions is not None:
-            self.n_actions = check_integer(self, "n_actions", n_actions, 1)
+        known = n_actions is not None
+        self.n_actions = check_integer(self, "n_actions", n_actions, 1) if known else None
         self.seed = check_seed(self, seed)
         self.loss_range = loss_range
         self._range = check_loss_range(self, loss_range)

@@ -88,9 +88,8 @@ class VowpalWabbit(Bandit):
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
         super().__init__(loss_range)
-        self.n_actions = n_actions
-        if n_actions is not None:
-            self.n_actions = check_integer(self, "n_actions", n_actions, 1)
+        known = n_actions is not None
+        self.n_actions = check_integer(self, "n_actions", n_actions, 1) if known else None
         self.arguments = arguments
         self.seed = check_seed(self, seed)
         self._rng = learner_rng(seed)
@@ -98,9 +97,7 @@ class VowpalWabbit(Bandit):
 
     def probabilities(self, context: Any = None, available: Any = None) -> FloatArray:
         """The law of the action on a context, now."""
-        opened: Any = self.prepare(context, available)
-        shares: FloatArray = opened.shares
-        return shares
+        return self.prepare(context, available).shares  # type: ignore[no-any-return]
 
     def _prepare(self, opened: Round) -> None:
         opened.shares = self._model.law(opened)

@@ -20,7 +20,7 @@ from hannan.core.stored import Stored
 from hannan.learners.floor import Floor
 from hannan.learners.hint import Hint
 from hannan.learners.perturbed_leader import PerturbedLeader
-from hannan.learners.prediction import NoPrediction
+from hannan.learners.prediction import Prediction
 from hannan.learners.statements import Certificate, SemiBanditCertificate
 from hannan.learners.step_size import Anytime, SelfTuned, StepSize
 
@@ -199,7 +199,7 @@ def likely_bound(
 # Full information ---------------------------------------------------------------------------
 
 
-def full_information(game: Evidence, prediction: NoPrediction, confidence: float) -> Certificate:
+def full_information(game: Evidence, prediction: Prediction, confidence: float) -> Certificate:
     """The certificate of a game in which all losses are shown."""
     account, leader, step = game.account, game.leader, game.step
     notes = [] if leader.X.has_theorem else [_UNKNOWN]
@@ -238,7 +238,7 @@ def full_information(game: Evidence, prediction: NoPrediction, confidence: float
     )
 
 
-def full_information_bound(game: Evidence, prediction: NoPrediction) -> float | None:
+def full_information_bound(game: Evidence, prediction: Prediction) -> float | None:
     """A bound on expected regret so far."""
     if not game.has_theorem or not game.fresh:
         return None
@@ -256,7 +256,7 @@ def full_information_bound(game: Evidence, prediction: NoPrediction) -> float | 
 
 def full_information_worst_case(
     game: Evidence,
-    prediction: NoPrediction,
+    prediction: Prediction,
     rounds: int,
     restarts: int,
     total_delay: int,
@@ -287,7 +287,7 @@ def full_information_worst_case(
     return game.share(eager) * bound.value + preference + game.charge(unanswered)
 
 
-def _theorem_5(leader: PerturbedLeader, prediction: NoPrediction) -> float | None:
+def _theorem_5(leader: PerturbedLeader, prediction: Prediction) -> float | None:
     """Theorem 5 as printed, with the errors observed and the best ε for them."""
     if prediction.squared_error is None or leader.n_actions is None:
         return None

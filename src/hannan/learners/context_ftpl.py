@@ -34,7 +34,7 @@ from hannan.learners.perturbed_leader import (
     shares,
     starting_total,
 )
-from hannan.learners.prediction import GUESS, TRUST, prediction
+from hannan.learners.prediction import GUESS, TRUST, Prediction
 from hannan.learners.shown_losses import check_full_losses
 from hannan.learners.statements import Certificate
 from hannan.learners.step_size import StepSize, step_size
@@ -183,7 +183,7 @@ class ContextFTPL(Learner):
         given = oracle, X, total, key, seed, self.noise_memory
         self.leader = PerturbedLeader(*given, nonnegative=nonnegative, fresh=fresh)
         self.step.start(self.leader)
-        self._prediction = prediction(predictor, self._range, oracle, trust)
+        self._prediction = Prediction(predictor, self._range, oracle, trust)
         self._careful = self._may_fail()
         self._account = Account()
 

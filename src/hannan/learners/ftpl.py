@@ -14,7 +14,7 @@ from hannan.core.policy import Policy, loss_of
 from hannan.core.state import Count, NoiseKey, Number, Part, State
 from hannan.core.validation import check_choice, check_loss_range, check_losses, check_seed
 from hannan.learners.certificates import feedback_notes, realised
-from hannan.learners.prediction import GUESS, TRUST, prediction
+from hannan.learners.prediction import GUESS, TRUST, Prediction
 from hannan.learners.statements import Certificate
 from hannan.perturbation import seed_key
 
@@ -99,7 +99,7 @@ class FTPL(Learner):
         self._range = check_loss_range(self, loss_range)
         self.predictor = predictor
         self.trust = check_choice(self, "trust", trust, TRUST)
-        self._prediction = prediction(predictor, self._range, oracle, trust)
+        self._prediction = Prediction(predictor, self._range, oracle, trust)
         self._key = seed_key(seed)
         self._draw = 0
         self._history = oracle.objective()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core import Action, LossFunction, Oracle, Predictor
+from hannan.core import Action, LossFunction, Oracle
 from hannan.core.policy import loss_of
 from hannan.core.predictor import adopt, check_guess
 from hannan.core.rounds import n_actions_of
@@ -22,30 +22,7 @@ GUESS = Array(n_actions_of) | Object(LossFunction) | None
 """What a round holds of a guess."""
 
 
-class NoPrediction(Stored):
-    """Q_t = 0."""
-
-    predictor: Any = None
-    squared_error: Any = None  # Σ ‖f - Q‖², a number where there are guesses
-
-    stored = State()
-
-    def look_ahead(self, opened: Any) -> None:
-        """The guess for a round: losses of all elements, a loss function, or None."""
-
-    def surprise(self, opened: Any, losses: Any, action: Action) -> float:
-        """What an action cost beyond the guess, (f - Q)(a)."""
-        return loss_of(losses, action)
-
-    def surprises(self, opened: Any, losses: Any, low: float, high: float) -> tuple[float, float]:
-        """Bounds on f - Q over all actions, given those on f."""
-        return low, high
-
-    def learn(self, opened: Any, losses: Any, low: float, high: float) -> None:
-        """Pass on the losses of the available actions, then count the errors."""
-
-
-class Prediction(NoPrediction):
+class Prediction(Stored):
     r"""The guess :math:`Q_t` for the round to come, and :math:`\sum_t \|f_t - Q_t\|_*^2`.
 
     A guess is made from the context and the past before any noise of the round is looked at, and
@@ -56,32 +33,34 @@ class Prediction(NoPrediction):
     to no more than those of :math:`f_s`, else it is replaced by 0. Each of the two sums is at
     most a step ahead of the other while it is the one in use, so the sum over what was used is at
     most twice the smaller one, plus a step: a bad predictor costs a factor √2, not more.
+
+    Where there is no predictor :math:`Q_t = 0`, and no sum of errors.
     """
 
     stored = State(
         predictor=Part(),
-        squared_error=Number(),
+        squared_error=Number() | None,
         _with=Number(),
         _without=Number(),
         _n_actions=Count().where(lambda self, n: self.oracle.n_actions in (None, n)),
     )
 
-    def __init__(
-        self, predictor: Any, loss_range: LossRange, m: int, n_actions: int | None, trust: str
-    ) -> None:
-        self.predictor = adopt(predictor)
-        self.squared_error = 0.0
+    def __init__(self, predictor: Any, loss_range: LossRange, oracle: Oracle, trust: str) -> None:
+        self.predictor: Any = None
+        self.squared_error: Any = None
+        if predictor is not None:
+            self.predictor = adopt(predictor, n_actions=oracle.n_actions)
+            self.squared_error = 0.0
         self._earned = trust == "earned"
         self._with = 0.0
         self._without = 0.0
         self._range = loss_range
-        self._m = m
-        self._n_actions = n_actions or 0
-        if n_actions is not None:
-            self._introduce(n_actions)
+        self._m = oracle.max_chosen
+        self._n_actions = oracle.n_actions or 0
 
     def look_ahead(self, opened: Any) -> None:
-        if self._n_actions:
+        """Keep in a round the guess for it: losses of all elements, a loss function, or None."""
+        if self.predictor is not None and self._n_actions:
             guess = self.predictor.predict(opened.context)
             if not isinstance(guess, LossFunction):
                 guess = check_guess(self.predictor, guess, self._n_actions, self._range)
@@ -90,13 +69,18 @@ class Prediction(NoPrediction):
                 opened.guess = opened.offered
 
     def surprise(self, opened: Any, losses: Any, action: Action) -> float:
+        """What an action cost beyond the guess, (f - Q)(a)."""
         cost = loss_of(losses, action)
         return cost if opened.guess is None else cost - loss_of(opened.guess, action)
 
     def surprises(self, opened: Any, losses: Any, low: float, high: float) -> tuple[float, float]:
+        """Bounds on f - Q over all actions, given those on f."""
         return self._gap(losses, opened.guess, low, high)
 
     def learn(self, opened: Any, losses: Any, low: float, high: float) -> None:
+        """Pass on the losses of the available actions, then count the errors."""
+        if self.predictor is None:
+            return
         error = max(map(abs, self.surprises(opened, losses, low, high)))
         if self._m > 1 and isinstance(losses, np.ndarray):
             guess = 0.0 if opened.guess is None else opened.guess
@@ -106,10 +90,9 @@ class Prediction(NoPrediction):
             least, most = _probed_range(losses, offered)
         else:
             least, most = self._gap(losses, offered, low, high)
-        n_actions = self._n_actions
-        if not n_actions:
-            n_actions = len(losses)
-            self._introduce(n_actions)
+        n_actions = self._n_actions or len(losses)
+        if not self._n_actions and hasattr(self.predictor, "prepare"):
+            self.predictor.prepare(n_actions)  # until now there was no guess
         seen = np.arange(n_actions) if opened.plays is None else opened.available
         shown = losses if opened.plays is None else losses[seen]
         self.predictor.learn(opened.context, seen, shown)
@@ -118,11 +101,6 @@ class Prediction(NoPrediction):
         self.squared_error += error * error
         self._with += (most - least) ** 2
         self._without += (high - low) ** 2
-
-    def _introduce(self, n_actions: int) -> None:
-        """Until the number of elements is known there is no guess."""
-        if hasattr(self.predictor, "prepare"):
-            self.predictor.prepare(n_actions)
 
     def _gap(self, losses: Any, guess: Any, low: float, high: float) -> tuple[float, float]:
         if guess is None:
@@ -148,12 +126,3 @@ def _probed_range(losses: LossFunction, guess: LossFunction) -> tuple[float, flo
     sets = [np.arange(i) for i in range(n + 1)] + [np.array([j]) for j in range(1, n)]
     gaps = [loss_of(losses, some) - loss_of(guess, some) for some in sets]
     return min(gaps), max(gaps)
-
-
-def prediction(
-    predictor: Predictor | None, loss_range: LossRange, oracle: Oracle, trust: str
-) -> NoPrediction:
-    """Guesses of this predictor for a policy class, if there is one."""
-    if predictor is None:
-        return NoPrediction()
-    return Prediction(predictor, loss_range, oracle.max_chosen, oracle.n_actions, trust)
