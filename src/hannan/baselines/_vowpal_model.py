@@ -50,7 +50,7 @@ class VowpalModel(Stored):
     """
 
     _trusted_package = "vowpalwabbit"
-    _shown: tuple[OpenRound, list[Any]] | None  # the round that was asked about last
+    _shown: Any  # the round that was asked about last, and its examples
 
     stored = State(content=Anything())
 
@@ -76,8 +76,7 @@ class VowpalModel(Stored):
         self._shown = opened, examples
         if some is None:
             return law
-        assert self._n_actions is not None
-        whole = np.zeros(self._n_actions)
+        whole = np.zeros(self._n_actions or 0)
         whole[some] = law
         return whole
 
@@ -87,10 +86,8 @@ class VowpalModel(Stored):
         label = f"{action}:{cost!r}:{probability!r}"
         place = action if some is None else int(np.searchsorted(some, action))
         shown = self._shown
-        if shown is not None and shown[0] is opened:
-            examples = shown[1].copy()
-        else:
-            examples = self._examples(opened.context, some)
+        known = shown is not None and shown[0] is opened
+        examples = shown[1].copy() if known else self._examples(menu, some)
         # A label cannot be taken off an example again.
         if isinstance(menu, Menu):
             examples[1 + place] = self._item(menu, int(place), label)
@@ -144,11 +141,10 @@ class VowpalModel(Stored):
         if isinstance(context, Menu):
             items = [self._item(context, k) for k in range(len(context))]
             context = context.context
+        features: list[Any] = []
         if isinstance(context, np.ndarray):
-            features: list[Any] = list(zip(itertools.count(self._features), context.tolist()))
-        elif context is None:
-            features = []
-        else:
+            features = list(zip(itertools.count(self._features), context.tolist()))
+        elif context is not None:
             features = [self._vw.hash_feature(str(context), self._features)]
         actions = self._actions if items is None else items
         if some is not None:
@@ -174,12 +170,13 @@ class VowpalModel(Stored):
         return example
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self._params_to_store(), "who": self._who, "content": self.content}
+        # VW starts from the content, which comes last.
+        kept = ("_n_actions", "_arguments", "_seed", "_who", "content")
+        return {name: getattr(self, name) for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._n_actions, self._arguments = state["n_actions"], state["arguments"]
-        self._seed, self._who = state["seed"], state["who"]
-        self.content = state["content"]
+        for name, value in state.items():
+            setattr(self, name, value)
 
     def _params_to_store(self) -> dict[str, Any]:
         return {"n_actions": self._n_actions, "arguments": self._arguments, "seed": self._seed}

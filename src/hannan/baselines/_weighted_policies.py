@@ -45,7 +45,11 @@ class WeightedPolicies(Learner):
     stored = State(_totals=Array(), _rng=Generator())
 
     def __init__(
-        self, actions: ArrayLike | FinitePolicies, seed: int | None, loss_range: LossRange
+        self,
+        actions: ArrayLike | FinitePolicies,
+        seed: int | None,
+        loss_range: LossRange,
+        learning_rate: float | None = None,
     ) -> None:
         super().__init__()
         self.actions = actions
@@ -62,6 +66,9 @@ class WeightedPolicies(Learner):
         self._scratch: FloatArray = np.empty(N)
         self._totals = np.zeros(N)
         self._rng = learner_rng(seed)
+        self.learning_rate = learning_rate
+        if learning_rate is not None:
+            self.learning_rate = check_positive(self, "learning_rate", learning_rate)
 
     @abstractmethod
     def _weights(self, opened: Any) -> FloatArray:
@@ -116,11 +123,6 @@ class WeightedPolicies(Learner):
                 "FinitePolicies.routes(paths) lists the paths of a graph."
             )
         return actions if isinstance(actions, FinitePolicies) else FinitePolicies(actions)
-
-
-def check_rate(owner: object, given: Any) -> float | None:
-    """A learning rate, or None for the anytime one."""
-    return None if given is None else check_positive(owner, "learning_rate", given)
 
 
 def choose(weights: FloatArray, u: float, scratch: FloatArray) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.baselines._weighted_policies import WeightedPolicies, check_rate
+from hannan.baselines._weighted_policies import WeightedPolicies
 from hannan.core import Action, Feedback, OpenRound, ParameterError
 from hannan.core.rounds import Odds
 from hannan.core.state import Number, State
@@ -76,8 +76,7 @@ class Exp4(WeightedPolicies):
         seed: int | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        super().__init__(actions, seed, loss_range)
-        self.learning_rate = check_rate(self, learning_rate)
+        super().__init__(actions, seed, loss_range, learning_rate)
         if self._range[0] < 0.0:
             raise ParameterError("Exp4 needs losses that are never negative: shift them.")
         if self.oracle.sets is not None:

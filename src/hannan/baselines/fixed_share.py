@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.baselines._weighted_policies import WeightedPolicies, check_rate
+from hannan.baselines._weighted_policies import WeightedPolicies
 from hannan.core import OpenRound, ParameterError
 from hannan.core.state import Array, State
 from hannan.core.validation import (
@@ -83,8 +83,7 @@ class FixedShare(WeightedPolicies):
         seed: int | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        super().__init__(actions, seed, loss_range)
-        self.learning_rate = check_rate(self, learning_rate)
+        super().__init__(actions, seed, loss_range, learning_rate)
         self.share = None if share is None else check_probability(self, "share", share)
         self.horizon = None if horizon is None else check_integer(self, "horizon", horizon, 1)
         self.switches = None if switches is None else check_integer(self, "switches", switches, 0)

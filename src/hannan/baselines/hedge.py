@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.baselines._weighted_policies import WeightedPolicies, check_rate
+from hannan.baselines._weighted_policies import WeightedPolicies
 from hannan.core import OpenRound
 from hannan.core.state import Number, State
 from hannan.core.validation import FloatArray
@@ -68,8 +68,7 @@ class Hedge(WeightedPolicies):
         seed: int | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        super().__init__(actions, seed, loss_range)
-        self.learning_rate = check_rate(self, learning_rate)
+        super().__init__(actions, seed, loss_range, learning_rate)
         self._drift = 0.0
 
     def _act(self, opened: OpenRound) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.baselines._weighted_policies import WeightedPolicies, check_rate
+from hannan.baselines._weighted_policies import WeightedPolicies
 from hannan.core import OpenRound, Predictor
 from hannan.core.predictor import adopt, check_guess
 from hannan.core.state import Array, Number, Part, State
@@ -79,8 +79,7 @@ class OptimisticHedge(WeightedPolicies):
         seed: int | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        super().__init__(actions, seed, loss_range)
-        self.learning_rate = check_rate(self, learning_rate)
+        super().__init__(actions, seed, loss_range, learning_rate)
         self.predictor = predictor
         mine = Last(by_context=False) if predictor is None else predictor
         self._predictor = adopt(mine, n_actions=self.oracle.n_actions)

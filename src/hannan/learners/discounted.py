@@ -114,7 +114,10 @@ class Discounted(Learner):
     def __init__(self, learner: ContextFTPL, discount: float = 0.999) -> None:
         super().__init__()
         self.learner = self._check_learner(learner)
-        self.discount = self._check_discount(discount)
+        number = isinstance(discount, Real) and not isinstance(discount, bool)
+        if not number or not 0.0 < float(discount) <= 1.0:
+            raise refuse(self, "discount", "a number in (0, 1]", discount)
+        self.discount = float(discount)
         self.oracle = learner.oracle
         self._range = check_loss_range(self, learner.loss_range)
         self._rate = -math.log(self.discount)
@@ -259,9 +262,3 @@ class Discounted(Learner):
                     f"noise='fresh', no predictor); here {name}={getattr(learner, name)!r}."
                 )
         return learner
-
-    def _check_discount(self, discount: Any) -> float:
-        number = isinstance(discount, Real) and not isinstance(discount, bool)
-        if not number or not 0.0 < float(discount) <= 1.0:
-            raise refuse(self, "discount", "a number in (0, 1]", discount)
-        return float(discount)

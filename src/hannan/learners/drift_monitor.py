@@ -76,9 +76,8 @@ class DriftMonitor(Stored):
     its squared error less the variance of a 0/1 loss with that mean: a learner that merely turns to
     actions whose losses vary more raises no alarm. c ≤ 1 is the ratio of the sums of both so far:
     losses may vary less than 0/1 ones, and predictions may be too cautious at first; when they
-    become firm that shall not look like a rise. That is the mean over the chosen elements, or
-    the same of the whole action's loss for loss functions. Without a predictor the loss itself
-    counts.
+    become firm that shall not look like a rise. That is the mean over the chosen elements, or the
+    same of the whole action's loss for loss functions. Without a predictor the loss itself counts.
 
     The detector given decides. Where none is given, a `Bernstein` does; if there are predictions,
     a second one, which is shown the squared errors themselves, has to agree (`Agreement`). For the

@@ -164,7 +164,7 @@ class SelfTuned(StepSize):
             if leader.noise is None:
                 leader.put_noise()
             self.M = D  # first, so that no other thread can see D above it
-            self.scale = D / ((self.eagerness or 1.0) * G) if G > 0.0 else 0.0
+            self.scale = D / (self.factor * G) if G > 0.0 else 0.0
         self.D = D
 
     def prepare(self, leader: PerturbedLeader, instability: float) -> None:
@@ -194,10 +194,8 @@ def step_size(
         return epsilon.clone(eagerness=eager) if plain else epsilon.clone()
     if not isinstance(epsilon, str):
         return Fixed(check_positive(owner, "epsilon", epsilon))
-    if epsilon == "adaptive":
-        return SelfTuned(eager)
-    if epsilon == "anytime":
-        return Anytime()
+    if epsilon in ("adaptive", "anytime"):
+        return SelfTuned(eager) if epsilon == "adaptive" else Anytime()
     if epsilon != "theorem":
         accepted = "'adaptive', 'anytime', 'theorem', a positive number or a rule like SelfTuned()"
         raise refuse(owner, "epsilon", accepted, epsilon)
