@@ -235,14 +235,13 @@ class AdaptiveDiscount(Learner):
     def _act(self, opened: Round) -> None:
         """Let every base choose, and follow one of them."""
         panel, leader, master = self._panel, self._leader, self._master
-        context, first, scale = opened.context, opened.first, opened.master_scale
-        round_of = context, first, opened.scales, self._scored_plays(opened)
+        round_of = opened.context, opened.first, opened.scales, self._scored_plays(opened)
         opened.actions = panel.actions(leader.noise, *round_of)
-        opened.followed = master.choose(first, scale, shadow=False)
+        opened.followed = master.choose(opened, shadow=False)
         opened.calls += len(self._rates)
         if opened.shadowed:
             opened.shadows = panel.actions(self._shadow_noise(leader), *round_of)
-            opened.shadow_followed = master.choose(first, scale, shadow=True)
+            opened.shadow_followed = master.choose(opened, shadow=True)
             opened.calls += len(self._rates)
         if opened.followed == len(self._rates):
             assert opened.advice is not None
@@ -294,14 +293,7 @@ class AdaptiveDiscount(Learner):
             scale = opened.scales.item(self._plain)
             account.stability += leader.stability(high - low, scale)
         self._tuning.after(top, measured, foreseen)
-        self._master.learn(
-            bases,
-            opened.shadow_followed if opened.shadowed else opened.followed,
-            opened.first,
-            opened.master_scale,
-            shadow=opened.shadowed,
-            overtaken=overtaken,
-        )
+        self._master.learn(opened, bases, overtaken)
         if leader.X.open_world and later is leader:
             leader.X.see(context)
         opened.calls += leader.collect() + later.collect()

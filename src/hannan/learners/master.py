@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -69,25 +70,17 @@ class Master(Stored):
     r"""A self-tuned perturbed leader among a few learners, by what each would have lost.
 
     It plays like `ContextFTPL(…, epsilon=SelfTuned(EAGERNESS))` for so many experts; G is known in
-    closed form.
-
-    Attributes
-    ----------
-    totals
-        What each learner has lost.
-    tuning
-        Of its single leader.
-    stability
-        At most what instability can have cost, by the ranges of the losses.
+    closed form. A round has the number `first` of its draw, its scale 1/ε, `master_scale`, and whom
+    it followed, also under noise that nobody sees where it is `shadowed`.
     """
 
     stored = State(_key=NoiseKey(), totals=Array(), tuning=Part(), stability=Number())
 
     def __init__(self, count: int, key: np.uint64) -> None:
         self._key = key
-        self.totals = np.zeros(count)
+        self.totals = np.zeros(count)  # what each learner has lost
         self.tuning = Tuning([1.0])
-        self.stability = 0.0
+        self.stability = 0.0  # at most what instability can have cost, by the ranges of the losses
         self.G = mean_of_maximum(count)
 
     @property
@@ -95,29 +88,20 @@ class Master(Stored):
         """1/ε in the round to come."""
         return self.tuning.state.item(kernel.PEAK) / (EAGERNESS * self.G) if self.G > 0.0 else 0.0
 
-    def choose(self, number: int, scale: float, *, shadow: bool) -> int:
-        """Whom to follow, under draw `number`."""
-        return kernel.choose(self.totals, self._key, _STREAMS[shadow], number, scale)  # type: ignore[no-any-return]
+    def choose(self, opened: Any, *, shadow: bool) -> int:
+        """Whom to follow in a round."""
+        noise = self._key, _STREAMS[shadow], opened.first, opened.master_scale
+        return kernel.choose(self.totals, *noise)  # type: ignore[no-any-return]
 
-    def learn(
-        self,
-        costs: FloatArray,
-        chosen: int,
-        number: int,
-        scale: float,
-        *,
-        shadow: bool,
-        overtaken: bool,
-    ) -> None:
-        """What each learner has lost in a round that was decided at this scale.
+    def learn(self, opened: Any, costs: FloatArray, overtaken: bool) -> None:
+        """What each learner has lost in a round.
 
-        `chosen` is whom draw `number` made it follow. A round overtaken by others without a shadow
-        of its own is charged all it can have cost.
+        One overtaken by others without a shadow of its own is charged all it can have cost.
         """
-        state, stream = self.tuning.state, _STREAMS[shadow]
-        spread = kernel.learn(
-            self.totals, state, costs, chosen, self._key, stream, number, scale, overtaken
-        )
+        chosen = opened.shadow_followed if opened.shadowed else opened.followed
+        scale = opened.master_scale
+        noise = self._key, _STREAMS[opened.shadowed], opened.first, scale
+        spread = kernel.learn(self.totals, self.tuning.state, costs, chosen, *noise, overtaken)
         self.stability += spread * spread / scale if spread < scale else spread
 
     def bound(self, rounds: int, width: float, restarts: int = 0) -> float:
