@@ -117,7 +117,7 @@ class KalaiVempala(Learner):
         self._history.prepare(self._perturbed)
         self._H = exponential_complexity(oracle, self._perturbed)
         self._width = _width(oracle, *self._range)
-        self._K: Any = oracle.n_actions
+        self._K = oracle.n_actions or 0
         self._noise_key = int(seed_key(seed))
         self._draws = 0  # of noise so far, one for each action
         self._rows = max(1, _BLOCK // (len(self._perturbed) * self._K))

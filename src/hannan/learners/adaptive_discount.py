@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from hannan.bounds import self_tuned
 from hannan.core import (
     Action,
     Learner,
@@ -368,14 +368,12 @@ class AdaptiveDiscount(Learner):
             return 0.0
         if not math.isfinite(self._width):
             return None
-        found = math.inf
-        for rate in self._rates:
+        least = math.inf
+        for rate in self._rates if k == 0 else [rate for rate in self._rates if rate < 1.0]:
             # Discounted regret at every time, and what a change costs until it is forgotten.
-            each = (1.0 + (1.0 - rate) * (T - 1)) * self._base_bound(rate, T)
-            if k:
-                each += self._width * k * rate / (1.0 - rate) if rate < 1.0 else math.inf
-            found = min(found, each)
-        return None if math.isinf(found) else found + self._master.bound(T, self._width)
+            changes = self._width * k * rate / (1.0 - rate) if k else 0.0
+            least = min(least, (1.0 + (1.0 - rate) * (T - 1)) * self._base_bound(rate, T) + changes)
+        return None if math.isinf(least) else least + self._master.bound(T, self._width)
 
     def worst_case(
         self, rounds: int, restarts: int, total_delay: int = 0, unanswered: int = 0
@@ -391,22 +389,8 @@ class AdaptiveDiscount(Learner):
 
     def _base_bound(self, rate: float, rounds: int, restarts: int = 0) -> float:
         """C: at most the discounted regret of a base in expectation."""
-        leader, W = self._leader, self._width
-        G = leader.complexity().value
-        if G <= 0.0:
-            return 0.0
-        eager = eagerness_of(self.oracle) * G
         weights = rounds if rate == 1.0 else (1.0 - rate ** (2 * rounds)) / (1.0 - rate**2)
-        bound = self_tuned(
-            rounds,
-            **leader.sizes,
-            loss_range=(0.0, W / self.oracle.max_chosen),
-            nonnegative=leader.nonnegative,
-            complexity=eager,
-            squares=W**2 * weights,
-            restarts=restarts,
-        )
-        return self._evidence().share(eager) * bound.value
+        return self._evidence().self_tuned(rounds, restarts, squares=self._width**2 * weights)
 
     @property
     def base_losses(self) -> dict[float | str, float]:
@@ -417,8 +401,7 @@ class AdaptiveDiscount(Learner):
         return dict(zip(names, self._master.totals.tolist(), strict=True))
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
-        losses, _, _ = check_full_losses(self.oracle, loss, self.action_count, self._range)
+        losses = check_full_losses(self.oracle, loss, self.action_count, self._range)[0]
         return loss_of(losses, action)
 
     def fresh(self, number: int) -> Self:
@@ -451,16 +434,14 @@ class AdaptiveDiscount(Learner):
 
     def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
         law = self._master.law(opened.master_scale)
-        followed = rng.choice(len(law), size=copies, p=law)
-        found: list[Action] = [-1] * copies
-        for i in np.unique(followed):
-            mine = np.flatnonzero(followed == i)
-            actions: list[Any] = [opened.advice] * len(mine)
+        followed = rng.choice(len(law), size=copies, p=law).tolist()
+        answers: dict[int, Iterator[Any]] = {}
+        for i in sorted(set(followed)):
+            answers[i] = itertools.repeat(opened.advice)
             if i < len(self._rates):
-                actions = replay(self._leader, *self._base(int(i), opened), len(mine), rng)
-            for place, action in zip(mine.tolist(), actions, strict=True):
-                found[place] = action
-        return found
+                n = followed.count(i)
+                answers[i] = iter(replay(self._leader, *self._base(i, opened), n, rng))
+        return [next(answers[i]) for i in followed]
 
     def _shares(self, opened: Round, draws: int, rng: np.random.Generator) -> FloatArray:
         law = self._master.law(opened.master_scale)
@@ -521,11 +502,9 @@ class AdaptiveDiscount(Learner):
 
     @property
     def action_count(self) -> int | None:
-        """K, where it is known."""
         return self._leader.oracle.n_actions
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
-        """The context, checked, if it may arrive."""
         return self._leader.X.admit(context, 0)
 
     def _restored(self) -> None:

@@ -185,6 +185,18 @@ class Evidence:
         """(1 + Ĝ/G)/2 for ε = G/D and an upper estimate Ĝ: the factor on 2D in D + Ĝ/ε."""
         return 0.5 * (1.0 + self.leader.complexity().upper / eager)
 
+    def self_tuned(self, rounds: int, restarts: int, **options: Any) -> float:
+        """The worst case of self-tuning where all losses are shown; 0 for a single policy."""
+        leader, G = self.leader, self.leader.complexity().value
+        if G <= 0.0:
+            return 0.0
+        assert isinstance(self.step, SelfTuned)
+        eager = self.step.factor * G
+        options |= {**leader.sizes, "nonnegative": leader.nonnegative, "complexity": eager}
+        losses = (0.0, self.width / leader.oracle.max_chosen)
+        bound = self_tuned(rounds, loss_range=losses, restarts=restarts, **options)
+        return self.share(eager) * bound.value
+
 
 def likely_bound(
     mean: float, width: float, steps: float, confidence: float, sides: int = 1
@@ -269,22 +281,12 @@ def full_information_worst_case(
         return None
     if leader.n_actions is None:
         return math.inf  # before the first round K need not be known
-    G = leader.complexity()
-    if G.value <= 0.0:
+    if leader.complexity().value <= 0.0:
         return game.charge(unanswered)
-    eager = step.factor * G.value
-    bound = self_tuned(
-        rounds,
-        **leader.sizes,
-        loss_range=(0.0, game.width / leader.oracle.max_chosen),
-        nonnegative=leader.nonnegative,
-        complexity=eager,
-        restarts=restarts,
-        total_delay=total_delay,
-        overtaken=game.account.overtaken or restarts > 0,
-    )
+    overtaken = game.account.overtaken or restarts > 0
+    bound = game.self_tuned(rounds, restarts, total_delay=total_delay, overtaken=overtaken)
     preference = (restarts + 1) * preference_of(leader.total)
-    return game.share(eager) * bound.value + preference + game.charge(unanswered)
+    return bound + preference + game.charge(unanswered)
 
 
 def _theorem_5(leader: PerturbedLeader, prediction: Prediction) -> float | None:

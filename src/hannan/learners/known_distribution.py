@@ -128,10 +128,10 @@ class KnownDistribution(Learner):
             raise ParameterError(
                 f"{name} needs trust='earned', or a Trust with hints; got {trust!r}."
             )
-        K = oracle.n_actions
+        K = self.oracle.n_actions
         self._floor = Floor(self, exploration, K, 1)
         self.hint = Hint(predictor, believed, K, (0.0, high), self._floor.kept)
-        self._G: float = oracle.complexity(oracle.contexts)
+        self._G: float = self.oracle.complexity(oracle.contexts)
         self._key = seed_key(seed)
         self._past: Any = oracle.objective()
         self._W = np.zeros(len(oracle.contexts or ()))  # the clock of each context

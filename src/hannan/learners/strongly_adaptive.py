@@ -70,11 +70,11 @@ def scales_from(t: int, shortest: int) -> list[int]:
     """
     if t == 1:
         return [shortest]
-    found = []
+    lengths = []
     while t % shortest == 0:
-        found.append(shortest)
+        lengths.append(shortest)
         shortest *= 2
-    return found
+    return lengths
 
 
 class StronglyAdaptive(Learner):
