@@ -10,14 +10,13 @@ import numpy as np
 
 from hannan.core import Action, Feedback, Learner, LossError, LossFunction
 from hannan.core.policy import loss_of
-from hannan.core.predictor import adopt, extended_predictor
+from hannan.core.predictor import adopt, check_guess, extended_predictor
 from hannan.core.rounds import IntArray
 from hannan.core.state import MOST, Array, Count, Object, Part, State
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, check_loss_range
 from hannan.detectors import Bernstein
 from hannan.kernels import drift
-from hannan.kernels.losses import extremes
 
 
 def _could_be(numbers: FloatArray) -> bool:
@@ -96,10 +95,12 @@ class DriftMonitor(Stored):
     )
 
     def __init__(self, learner: Learner, detector: Any, predictor: Any) -> None:
-        self._learner = learner
-        self._own: Any = None if predictor is None else adopt(_copied(predictor))
-        self.teaches = self._own is not None  # a predictor here, beside the learner
-        oracle = learner.oracle
+        self._learner, oracle = learner, learner.oracle
+        self._K: int | None = getattr(learner if oracle is None else oracle, "n_actions", None)
+        self.teaches = predictor is not None  # a predictor here, beside the learner
+        self._own: Any = None
+        if self.teaches:
+            self._own = adopt(_copied(predictor), n_actions=self._K)
         sets = oracle is not None and oracle.chooses_sets
         mixes = getattr(getattr(learner, "hint", None), "mixes", False)
         # Whether what is expected has to be asked for, as the learner's rounds do not have it.
@@ -109,8 +110,6 @@ class DriftMonitor(Stored):
         self._detector = usual if detector is None else _copied(detector)
         self._full = learner.feedback is Feedback.FULL
         self._whole = self._full and oracle is not None and oracle.takes_functions
-        self._K: int | None = getattr(learner if oracle is None else oracle, "n_actions", None)
-        self._introduce()
         low, high = check_loss_range(learner, getattr(learner, "loss_range", None))
         self._range = low, high
         m = 1 if oracle is None or self._whole else oracle.max_chosen
@@ -145,7 +144,9 @@ class DriftMonitor(Stored):
             unsized = self._K is None and self._learner.rounds == 0
             if source is None or unsized:
                 return None
-            guess = self._checked(getattr(source, "estimate", source.predict)(context), source)
+            guess = getattr(source, "estimate", source.predict)(context)
+            if not isinstance(guess, LossFunction):
+                guess = check_guess(source, guess, self._K or np.size(guess), (-np.inf, np.inf))
         low, high = self._range
         if not self._whole and not isinstance(action, int):
             return np.clip(guess[action], low, high)
@@ -207,29 +208,13 @@ class DriftMonitor(Stored):
         loss = _numbers(loss)
         if self._K is None:
             self._K = len(loss)
-            self._introduce()
+            if hasattr(self._own, "prepare"):
+                self._own.prepare(self._K)
         if self._full:
             seen = np.arange(self._K) if available is None else available
             self._own.learn(context, seen, loss if available is None else loss[available])
         else:
             self._own.learn(context, action, float(loss) if isinstance(action, int) else loss)
-
-    def _checked(self, guess: Any, source: Any) -> Any:
-        if isinstance(guess, LossFunction):
-            return guess
-        found = np.asarray(guess, dtype=np.float64)
-        if found.ndim == 1 and self._K in (None, len(found)) and math.isfinite(extremes(found)[0]):
-            return found
-        many = "" if self._K is None else f"{self._K} "
-        raise LossError(
-            f"A predictor must return {many}finite numbers, one for each element; "
-            f"{type(source).__name__} returned {guess!r}."
-        )
-
-    def _introduce(self) -> None:
-        """Tell the predictor given the number of elements, once it is known."""
-        if self._K is not None and hasattr(self._own, "prepare"):
-            self._own.prepare(self._K)
 
 
 def _numbers(loss: Any) -> Any:

@@ -321,14 +321,12 @@ class StronglyAdaptive(Learner):
 
     def _waking(self, t: int) -> tuple[list[Copy], int]:
         """Those awake in round t, and how many have been started with them."""
-        made = self._made
         awake = [copy for copy in self._awake if copy.end is None or copy.end >= t]
         if any(copy.start == t for copy in awake):
-            return awake, made  # a round in place of one that was dropped
-        for length in [0] * (t == 1) + scales_from(t, self._shortest):
-            awake.append(self._start(made, t, length))
-            made += 1
-        return awake, made
+            return awake, self._made  # a round in place of one that was dropped
+        lengths = [0] * (t == 1) + scales_from(t, self._shortest)
+        awake += [self._start(number, t, each) for number, each in enumerate(lengths, self._made)]
+        return awake, self._made + len(lengths)
 
     def _mixture(self, awake: list[Copy], t: int) -> FloatArray:
         """The probability of each copy in round t."""
