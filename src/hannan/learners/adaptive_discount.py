@@ -37,14 +37,7 @@ from hannan.core.validation import (
     check_seed,
     refuse,
 )
-from hannan.learners.certificates import (
-    Account,
-    Evidence,
-    availability_notes,
-    feedback_notes,
-    likely_bound,
-    realised_regret,
-)
+from hannan.learners import certificates
 from hannan.learners.context_set import ContextSet, Pool
 from hannan.learners.master import Master, Tuning
 from hannan.learners.perturbed_leader import (
@@ -210,7 +203,7 @@ class AdaptiveDiscount(Learner):
         self._tuning = Tuning(self._rates)
         self.predictor_: Any = None if predictor is None else self._adopt(predictor)
         self._master = Master(len(self._rates) + (predictor is not None), key)
-        self._account = Account()
+        self._account = certificates.Account()
 
     # The round --------------------------------------------------------------------------------
 
@@ -325,20 +318,20 @@ class AdaptiveDiscount(Learner):
             notes.append("every base forgets: nothing is known of regret against fixed policies")
         loss, regret = self._account.loss, None
         if plain is not None:
-            regret, unknown = realised_regret(loss, self._panel.total(plain))
+            regret, unknown = certificates.realised_regret(loss, self._panel.total(plain))
             notes += unknown
         missing = len(ledger.waiting) + ledger.forgotten
         # A round that a second `act` replaced had no shadow: which rounds remain may depend on the
         # very noise that they are measured under.
         void = ledger.dropped > 0
         if void:
-            notes += feedback_notes(ledger)
+            notes += certificates.feedback_notes(ledger)
         elif missing:
             notes.append(f"unanswered decisions: {missing}, two widths are added for each")
             void = math.isinf(self._width)
         if ledger.delayed:
             notes.append("losses came late: the measured bound holds, others are not known")
-        notes += availability_notes(self._availability)
+        notes += certificates.availability_notes(self._availability)
         bounds: dict[str, Any] = {}
         if plain is not None and not void and game.has_theorem:
             tuning, own = self._tuning, self._master.tuning
@@ -352,7 +345,9 @@ class AdaptiveDiscount(Learner):
                 # Each draw of a round moves the sum by one width: that of the base and of the
                 # master, and those of their shadows.
                 draws = (4 if ledger.made else 2) * self.rounds
-                bounds["high_probability"] = likely_bound(measured, self._width, draws, confidence)
+                bounds["high_probability"] = certificates.likely_bound(
+                    measured, self._width, draws, confidence
+                )
         return Certificate.of(self.rounds, loss, notes, realised_regret=regret, **bounds)
 
     def regret_bound(self, switches: int = 0) -> float | None:
@@ -476,8 +471,8 @@ class AdaptiveDiscount(Learner):
         """What is played for each choice, where scores decide among what is available."""
         return opened.plays if self._panel.scored else None
 
-    def _evidence(self) -> Evidence:
-        return Evidence(
+    def _evidence(self) -> certificates.Evidence:
+        return certificates.Evidence(
             self.rounds,
             self._account,
             self._leader,

@@ -21,11 +21,12 @@ from hannan.core import (
 from hannan.core.oracle import FullTable, extended
 from hannan.core.rounds import n_actions_of
 from hannan.core.state import Array, Count, NoiseKey, Number, Part, State
-from hannan.core.validation import FloatArray, check_chosen_loss, check_loss_range, check_seed
+from hannan.core.validation import FloatArray, check_chosen_loss, check_seed
 from hannan.kernels.drawing import choose, draw
 from hannan.learners.certificates import SELECTED, availability_notes, late_notes, selected
 from hannan.learners.floor import Floor
 from hannan.learners.hint import TABLE, AdvisedRound, Hint, Trust, check_trust
+from hannan.learners.shown_losses import check_nonnegative_range
 from hannan.learners.statements import SemiBanditCertificate
 from hannan.perturbation import seed_key
 
@@ -117,12 +118,7 @@ class KnownDistribution(Learner):
         self.exploration = exploration
         self.seed = check_seed(self, seed)
         self.loss_range = loss_range
-        low, high = self._range = check_loss_range(self, loss_range)
-        if low < 0.0 or not math.isfinite(high):
-            raise ParameterError(
-                f"{name} needs losses in a range (low, high) with 0 <= low; got "
-                f"loss_range={loss_range}."
-            )
+        self._range = check_nonnegative_range(self, loss_range)
         believed = check_trust(self, trust, predictor, oracle, TABLE)
         if believed.budget is None or believed.baseline == "guess":
             raise ParameterError(
@@ -130,7 +126,7 @@ class KnownDistribution(Learner):
             )
         K = self.oracle.n_actions
         self._floor = Floor(self, exploration, K, 1)
-        self.hint = Hint(predictor, believed, K, (0.0, high), self._floor.kept)
+        self.hint = Hint(predictor, believed, K, (0.0, self._range[1]), self._floor.kept)
         self._G: float = self.oracle.complexity(oracle.contexts)
         self._key = seed_key(seed)
         self._past: Any = oracle.objective()

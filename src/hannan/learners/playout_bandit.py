@@ -15,6 +15,7 @@ from hannan.core.state import Number, State
 from hannan.core.validation import FloatArray, check_chosen_loss
 from hannan.learners.certificates import availability_notes, feedback_notes
 from hannan.learners.future import Playout, PlayoutRound
+from hannan.learners.shown_losses import check_nonnegative_range
 from hannan.learners.statements import SemiBanditCertificate
 
 
@@ -71,12 +72,7 @@ class PlayoutBandit(Playout):
             return np.array([self.weight])
 
     def _size_and_rate(self) -> tuple[float, float | None]:
-        low, high = self._range
-        if low < 0.0 or not math.isfinite(high):
-            raise ParameterError(
-                "PlayoutBandit needs losses in a range (low, high) with 0 <= low; got "
-                f"loss_range={self.loss_range}."
-            )
+        high = check_nonnegative_range(self, self.loss_range)[1]
         if self.oracle.max_chosen > 1:
             raise ParameterError(
                 "PlayoutBandit is for single actions; "

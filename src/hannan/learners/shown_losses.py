@@ -94,3 +94,14 @@ def check_known_range(owner: object, given: Any) -> LossRange:
             "which losses an element can have, (low, high); rewards up to R are losses in (-R, 0)."
         )
     return low, high
+
+
+def check_nonnegative_range(owner: object, given: Any) -> LossRange:
+    """A range with two ends, of losses that are never negative."""
+    low, high = check_loss_range(owner, given)
+    if low < 0.0 or not math.isfinite(high):
+        raise ParameterError(
+            f"{type(owner).__name__} needs losses in a range (low, high) with 0 <= low; got "
+            f"loss_range={given}."
+        )
+    return low, high
