@@ -213,8 +213,8 @@ class AdaptiveDiscount(Learner):
         opened.first = leader.number
         opened.learned = self.rounds
         # η G, by which the peak of D is divided; 0 while there is no noise.
-        ready = leader.noise is not None and leader.found is not None
-        size = eagerness_of(self.oracle) * leader.G if ready else 0.0
+        G = None if leader.noise is None else leader.found
+        size = 0.0 if G is None else eagerness_of(self.oracle) * G.value
         opened.scales = self._tuning.scales(size)
         opened.master_scale = self._master.scale
         # With decisions about, whether a loss overtakes another may depend on the actions, so that
@@ -245,7 +245,8 @@ class AdaptiveDiscount(Learner):
 
     def _played(self, opened: Round) -> None:
         self._leader.advance(len(self._rates))
-        opened.calls += self._leader.collect()
+        if self._leader.owed:
+            opened.calls += self._leader.collect()
 
     def _update(self, opened: Round, loss: Any) -> None:
         """Show all leaders the losses, and count what it cost not to have known them."""
@@ -289,7 +290,8 @@ class AdaptiveDiscount(Learner):
         self._master.learn(opened, bases, overtaken)
         if leader.X.open_world and later is leader:
             leader.X.see(context)
-        opened.calls += leader.collect() + later.collect()
+        if leader.owed or later.owed:
+            opened.calls += leader.collect() + later.collect()
         self._leader = later
 
     def _learn(self, opened: Round, losses: FloatArray) -> None:

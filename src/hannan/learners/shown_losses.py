@@ -62,6 +62,8 @@ def _of_sets(m: int, low: float, high: float) -> tuple[float, float]:
 def check_seen(action: Action, loss: Any, loss_range: LossRange) -> Any:
     """The loss of a single action, a number; of a set, one for each chosen element."""
     if isinstance(action, int):
+        if isinstance(loss, float) and loss_range[0] <= loss <= loss_range[1]:
+            return float(loss)  # as most are, without a call
         return check_chosen_loss(loss, loss_range)
     size = len(action)
     if size and isinstance(loss, int | float | np.number):

@@ -164,7 +164,7 @@ class SelfTuned(StepSize):
             if leader.noise is None:
                 leader.put_noise()
             self.M = D  # first, so that no other thread can see D above it
-            self.scale = D / (self.factor * G) if G > 0.0 else 0.0
+            self.scale = D / ((self.eagerness or 1.0) * G) if G > 0.0 else 0.0
         self.D = D
 
     def prepare(self, leader: PerturbedLeader, instability: float) -> None:
