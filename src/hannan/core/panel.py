@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core.oracle import Draw, foresee
-from hannan.core.state import Array, Context, Count, DequeOf, ListOf, Parts, State, TupleOf
+from hannan.core.state import Array, Context, Count, DequeOf, ListOf, Part, State, TupleOf
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 
@@ -69,7 +69,7 @@ class Panel(Stored):
     """
 
     stored = State(
-        _totals=Parts(),
+        _totals=Part(),
         _ages=ListOf(Count(), length=lambda self: len(self.discounts)).where(
             lambda self, ages: all(
                 age * -math.log(discount) <= 2.0 * math.log(_HEAVIEST)

@@ -14,11 +14,14 @@ Names that the object itself does not have are looked up in the objects that it 
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import math
+import operator
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable
-from operator import attrgetter
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -33,8 +36,6 @@ LARGEST = 1e150
 """No number is larger, so that squares of numbers stay finite."""
 
 Bound = int | float | str | Callable[[Any], Any] | None
-
-
 _ABSENT = object()
 
 
@@ -58,7 +59,7 @@ class Scope:
     def value(self, bound: Bound) -> Any:
         """Return the number that a declared length or bound stands for."""
         if isinstance(bound, str):
-            return attrgetter(bound)(self)
+            return operator.attrgetter(bound)(self)
         return bound(self) if callable(bound) else bound
 
 
@@ -85,11 +86,17 @@ class Kind:
         return new
 
     def __or__(self, other: Kind | None) -> Kind:
-        return Either(self, Nothing() if other is None else other)
+        return Either(self, OneOf(None) if other is None else other)
 
     def where(self, condition: Callable[[Any, Any], Any]) -> Kind:
         """Restrict the kind to values for which condition(owner, value) holds."""
-        return Where(self, condition)
+
+        def accepts(value: Any, new: Any, scope: Scope) -> bool:
+            return self.accepts(value, new, scope) and bool(condition(scope, value))
+
+        narrower = copy.copy(self)
+        narrower.accepts = accepts  # type: ignore[method-assign]
+        return narrower
 
 
 class State(dict[str, Kind | None]):
@@ -99,25 +106,26 @@ class State(dict[str, Kind | None]):
         super().__init__(kinds)
 
 
-class Nothing(Kind):
-    """None."""
+class Simple(Kind):
+    """Values that a function of the value alone tells."""
+
+    def __init__(self, holds: Callable[[Any], bool]) -> None:
+        self.holds = holds
 
     def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
-        return value is None
+        return self.holds(value)
 
 
-class Anything(Kind):
-    """Any value that a file can hold."""
-
-    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
-        return True
-
-
-class Key(Kind):
-    """Anything that can be a key of a dictionary."""
-
-    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
-        return isinstance(value, Hashable) and hash(value) is not None
+Anything = partial(Simple, lambda value: True)
+"""Any value that a file can hold."""
+Text = partial(Simple, lambda value: type(value) is str)
+"""A string."""
+Key = partial(Simple, lambda value: isinstance(value, Hashable) and hash(value) is not None)
+"""Anything that can be a key of a dictionary."""
+NoiseKey = partial(Simple, lambda value: type(value) is np.uint64)
+"""The key of a stream of noise."""
+Generator = partial(Simple, lambda value: isinstance(value, np.random.Generator))
+"""A generator of random numbers, as learners use them."""
 
 
 class OneOf(Kind):
@@ -130,18 +138,8 @@ class OneOf(Kind):
         return any(type(value) is type(each) and value == each for each in self.values)
 
 
-class Flag(OneOf):
-    """True or False."""
-
-    def __init__(self) -> None:
-        super().__init__(True, False)
-
-
-class Text(Kind):
-    """A string."""
-
-    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
-        return type(value) is str
+Flag = partial(OneOf, True, False)
+"""True or False."""
 
 
 class Count(Kind):
@@ -173,11 +171,15 @@ class Number(Kind):
             return False
         if isinstance(new, float) and not math.isfinite(new) and same(float(new), float(value)):
             return True
+        return self.within(value, value, scope)
+
+    def within(self, least: Any, most: Any, scope: Scope) -> bool:
+        """Whether numbers between these two are within the bounds; not if one is NaN."""
         low, high = scope.value(self.low), scope.value(self.high)
-        return bool(max(low, -LARGEST) <= value <= min(high, LARGEST))
+        return bool(max(low, -LARGEST) <= least and most <= min(high, LARGEST))
 
 
-class Array(Kind):
+class Array(Number):
     """An array as kernels take it: of one type, contiguous, its numbers finite and within bounds.
 
     Without lengths it has the type, the shape and the infinite entries of the constructor's.
@@ -197,10 +199,9 @@ class Array(Kind):
         below: Bound = None,
         rising: bool = False,
     ) -> None:
+        super().__init__(low, high)
         self.shape = shape
         self.dtype = dtype
-        self.low = low
-        self.high = high
         self.below = below
         self.rising = rising
 
@@ -213,21 +214,18 @@ class Array(Kind):
             return False
         if not value.size or value.dtype.kind not in "iuf":
             return True
-        within = value if self.shape or value.dtype.kind != "f" else value[np.isfinite(new)]
-        return not within.size or self._within(within, scope)
+        finite = value if self.shape or value.dtype.kind != "f" else value[np.isfinite(new)]
+        if not finite.size:
+            return True
+        least, most = finite.min(), finite.max()  # NaN where one of them is
+        below = self.below is None or most < scope.value(self.below)
+        return below and self.within(least, most, scope)
 
     def _fits(self, value: Any, scope: Scope) -> bool:
         if value.dtype != self.dtype or value.ndim != len(self.shape):
             return False
         lengths = zip(map(scope.value, self.shape), value.shape, strict=True)
         return value.flags.c_contiguous and all(n in (None, length) for n, length in lengths)
-
-    def _within(self, value: Any, scope: Scope) -> bool:
-        low, high = scope.value(self.low), scope.value(self.high)
-        if self.below is not None:
-            high = min(high, scope.value(self.below) - 1)
-        least, most = value.min(), value.max()  # NaN where one of them is
-        return bool(max(low, -LARGEST) <= least and most <= min(high, LARGEST))
 
 
 def _fits_like(value: Any, new: Any) -> bool:
@@ -254,7 +252,10 @@ class RowBytes(Kind):
 
 
 class Part(Kind):
-    """An object that the owner's constructor makes: files hold only what it learned."""
+    """What the owner's constructor makes: files hold only what it learned.
+
+    An object; or a list, a tuple or a dictionary of them.
+    """
 
     parts = True
 
@@ -262,20 +263,13 @@ class Part(Kind):
         self.last = last
 
     def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
-        return value is new
-
-
-class Parts(Kind):
-    """A list, a tuple or a dictionary of objects that the owner's constructor makes."""
-
-    parts = True
-
-    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
-        if type(value) is not type(new) or len(value) != len(new):
-            return False
+        if type(value) is not type(new) or not isinstance(new, dict | list | tuple):
+            return value is new
         if isinstance(new, dict):
-            return list(value) == list(new) and all(value[key] is new[key] for key in new)
-        return all(a is b for a, b in zip(value, new, strict=True))
+            return list(value) == list(new) and self.accepts(
+                [*value.values()], [*new.values()], scope
+            )
+        return len(value) == len(new) and all(map(operator.is_, value, new))
 
 
 class Made(Kind):
@@ -311,7 +305,7 @@ class Made(Kind):
             ):
                 return None
             for kind in self.classes:
-                allow(kind, room(kind, Scope(Namespace(arguments), scope)))
+                allow(kind, room(kind, Scope(SimpleNamespace(**arguments), scope)))
             if isinstance(self.make, str):
                 return getattr(scope, self.make)(**arguments)
             return self.make(scope, **arguments)
@@ -332,27 +326,13 @@ class MadeByKey(Kind):
         self.make = make
 
     def template(self, new: Any, scope: Scope) -> Any:
-        return _Each(lambda key: self._made(key, scope))
+        def get(key: Any) -> Any:
+            return self.make(scope, key) if self.key.accepts(key, None, scope) else None
 
-    def _made(self, key: Any, scope: Scope) -> Any:
-        return self.make(scope, key) if self.key.accepts(key, None, scope) else None
+        return SimpleNamespace(get=get)
 
     def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
         return type(value) is dict
-
-
-class _Each:
-    """The part of a key, made when it is asked for."""
-
-    def __init__(self, get: Callable[[Any], Any]) -> None:
-        self.get = get
-
-
-class Namespace:
-    """Parameters as attributes."""
-
-    def __init__(self, values: dict[str, Any]) -> None:
-        self.__dict__ |= values
 
 
 def room(kind: type[Stored], makings: Any) -> float:
@@ -412,14 +392,11 @@ class ListOf(Kind):
         self.most = most
 
     def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
-        if type(value) is not self.collection or not _counted(self, value, scope):
+        if type(value) is not self.collection:
             return False
-        return all(self.item.accepts(each, None, scope) for each in value)
-
-
-def _counted(kind: Any, value: Any, scope: Scope) -> bool:
-    length, most = scope.value(kind.length), scope.value(kind.most)
-    return length in (None, len(value)) and (most is None or len(value) <= most)
+        length, most = scope.value(self.length), scope.value(self.most)
+        counted = length in (None, len(value)) and (most is None or len(value) <= most)
+        return counted and all(self.item.accepts(each, None, scope) for each in value)
 
 
 class TuplesOf(ListOf):
@@ -451,25 +428,24 @@ class TupleOf(Kind):
         )
 
 
-class DictOf(Kind):
+class DictOf(ListOf):
     """A dictionary with keys of one kind and values of another."""
 
+    collection = dict
+
     def __init__(self, key: Kind, value: Kind, length: Bound = None, most: Bound = None) -> None:
-        self.key = key
+        super().__init__(key, length, most)
         self.value = value
-        self.length = length
-        self.most = most
         self.parts = value.parts
         self.arguments = value.arguments
 
     def template(self, new: Any, scope: Scope) -> Any:
-        return _Each(lambda key: self.value.template(None, scope))
+        return SimpleNamespace(get=lambda key: self.value.template(None, scope))
 
     def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
-        if type(value) is not dict or not _counted(self, value, scope):
-            return False
-        keys = all(self.key.accepts(each, None, scope) for each in value)
-        return keys and all(self.value.accepts(each, None, scope) for each in value.values())
+        return super().accepts(value, new, scope) and all(
+            self.value.accepts(each, None, scope) for each in value.values()
+        )
 
 
 class Numbered(DictOf):
@@ -480,20 +456,6 @@ class Numbered(DictOf):
 
     def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
         return super().accepts(value, new, scope) and list(value.values()) == [*range(len(value))]
-
-
-class NoiseKey(Kind):
-    """The key of a stream of noise."""
-
-    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
-        return type(value) is np.uint64
-
-
-class Generator(Kind):
-    """A generator of random numbers, as learners use them."""
-
-    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
-        return isinstance(value, np.random.Generator)
 
 
 class Context(Kind):
@@ -507,35 +469,17 @@ class Context(Kind):
 
 
 class Either(Kind):
-    """A value of one of several kinds: what `kind | other` makes."""
+    """A value of one of two kinds: what `kind | other` makes."""
 
-    def __init__(self, *kinds: Kind) -> None:
-        self.kinds = kinds
-        made = [kind for kind in kinds if kind.parts]
-        self.parts = len(made) > 0
-        self.arguments = made[0].arguments if made else ()
-
-    def template(self, new: Any, scope: Scope) -> Any:
-        return next(kind for kind in self.kinds if kind.parts).template(new, scope)
+    def __init__(self, one: Kind, other: Kind) -> None:
+        self.kinds = one, other
+        maker = one if one.parts else other
+        self.parts = maker.parts
+        self.arguments = maker.arguments
+        self.template = maker.template  # type: ignore[method-assign]
 
     def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
         return any(kind.accepts(value, new, scope) for kind in self.kinds)
-
-
-class Where(Kind):
-    """A value of a kind for which a condition holds: what `kind.where` makes."""
-
-    def __init__(self, kind: Kind, condition: Callable[[Any, Any], Any]) -> None:
-        self.kind = kind
-        self.condition = condition
-        self.parts = kind.parts
-        self.arguments = kind.arguments
-
-    def template(self, new: Any, scope: Scope) -> Any:
-        return self.kind.template(new, scope)
-
-    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
-        return self.kind.accepts(value, new, scope) and bool(self.condition(scope, value))
 
 
 def require(owner: object, **holds: Any) -> None:
@@ -559,22 +503,27 @@ def same(one: Any, other: Any, but: Iterable[str] = ()) -> bool:
         return True
     if type(one) is not type(other):
         return False
-    if isinstance(one, Stored):
-        ours, theirs = one._params_to_store(), other._params_to_store()
-        return ours.keys() == theirs.keys() and all(
-            name in but or same(ours[name], theirs[name], but) for name in ours
-        )
     if isinstance(one, np.ndarray):
         return one.dtype == other.dtype and one.shape == other.shape and _equal(one, other)
     if isinstance(one, list | tuple):
         return len(one) == len(other) and all(map(same, one, other, [but] * len(one)))
     if isinstance(one, dict):
         return list(one) == list(other) and all(same(one[key], other[key], but) for key in one)
-    if hasattr(one, "get_params"):  # an estimator
-        return same(one.get_params(deep=False), other.get_params(deep=False), but)
-    if dataclasses.is_dataclass(one):
-        return same(vars(one), vars(other), but)
+    ours, theirs = _parameters(one), _parameters(other)
+    if ours is not None and theirs is not None:
+        return ours.keys() == theirs.keys() and all(
+            name in but or same(ours[name], theirs[name], but) for name in ours
+        )
     return bool(one == other) or (one != one and other != other)
+
+
+def _parameters(thing: Any) -> dict[str, Any] | None:
+    """Return the parameters of an object of ours, of an estimator or of a dataclass."""
+    if isinstance(thing, Stored):
+        return thing._params_to_store()
+    if hasattr(thing, "get_params"):
+        return dict(thing.get_params(deep=False))
+    return vars(thing) if dataclasses.is_dataclass(thing) else None
 
 
 def _equal(one: Any, other: Any) -> bool:

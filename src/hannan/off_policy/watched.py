@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from hannan.core import InputTypeError, Learner, ParameterError
 from hannan.core.params import short
-from hannan.core.state import Nothing, OneOf, State, require
+from hannan.core.state import OneOf, State, require
 from hannan.core.validation import refuse
 from hannan.off_policy.beside import Beside, cost
 from hannan.off_policy.rules import Shares, shares
@@ -65,7 +65,7 @@ class Watched(Beside):
         shares: Shares | None = None  # until the watch is told
         weight: float = 1.0
 
-        stored = State(shares=Nothing(), weight=OneOf(1.0))
+        stored = State(shares=OneOf(None), weight=OneOf(1.0))
 
     def __init__(self, learner: Learner, watch: Watch, draws: int = 200) -> None:
         super().__init__(learner, draws)

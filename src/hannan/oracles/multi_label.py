@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hannan.core import InputTypeError, Objective, Oracle, ParameterError, Policy
 from hannan.core.oracle import WITHOUT_NOISE, Draw
-from hannan.core.state import Array, Parts, State
+from hannan.core.state import Array, Part, State
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels.noise import laplace_cells
 from hannan.oracles.all_policies import AllPolicies, TableNoise
@@ -135,7 +135,7 @@ class LabelObjective(Objective):
 
     oracle: MultiLabel
 
-    stored = State(_parts=Parts())
+    stored = State(_parts=Part())
 
     def __init__(self, oracle: MultiLabel, parts: list[Objective]) -> None:
         self.oracle = oracle

@@ -9,7 +9,7 @@ import numpy as np
 from hannan.core.params import Parametrised
 from hannan.core.predictor import adopt, check_guess, extended_predictor
 from hannan.core.rounds import IntArray
-from hannan.core.state import Array, Parts, State
+from hannan.core.state import Array, Part, State
 from hannan.core.validation import FloatArray
 from hannan.kernels import blend as kernel
 from hannan.predictors._table import FORGETTING, check_prepared, lowest
@@ -20,7 +20,7 @@ _LIGHT = 0.01  # the widths of parts with a smaller share are not asked for
 class Several(Parametrised):
     """A mixture of predictors by their squared errors, as `Fits` is one of its regressions."""
 
-    stored = State(_parts=Parts(), _tally=Array(low=0.0))
+    stored = State(_parts=Part(), _tally=Array(low=0.0))
     n_features = 0  # of any contexts
 
     def __init__(self, predictors: Any, n_actions: int) -> None:

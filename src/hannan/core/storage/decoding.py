@@ -9,13 +9,14 @@ from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from itertools import repeat
+from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 
 from hannan.core.errors import DamagedFileError, MissingPackageError, StorageError
-from hannan.core.state import Count, Namespace, Scope, room
+from hannan.core.state import Count, Scope, room
 from hannan.core.storage.arrays import Arrays
 from hannan.core.storage.estimators import listed, rebuilt, refuse_memory
 from hannan.core.storage.names import Names, name_of
@@ -106,7 +107,7 @@ class Decoder:
         if made._trusted_package is not None:
             self._names.require(made._trusted_package, made)
         given = self._fields(node.get("given"))
-        self._allow(made, room(made, Namespace(given)))
+        self._allow(made, room(made, SimpleNamespace(**given)))
         anew = made._rebuild(**given)
         if type(anew) is not made:
             raise self._damaged(node["class"])
