@@ -271,7 +271,7 @@ NODES = (
     {"fraction": "9" * 5000}, {"complex": "nan"}, {"uuid": "x"}, {"date": "2026-01-01"},
     {"objects": [1, 2], "shape": [2]}, {"objects": [], "shape": [0, 10**12]},
     {"objects": [1], "shape": [1] * 40}, {"scalar": 0}, {"array": 0}, {"bytes": 0},
-    {"generator": "MT19937", "state": None}, {"generator": "PCG64", "state": None},
+    {"generator": "MT19937"}, {"generator": [2**127, 3, 0, 0]}, {"generator": [1, 2, 3, 4]},
     {"enum": "hannan.core.environment:Feedback", "value": "full"},
     {"enum": "hannan.core.environment:Feedback", "value": "semi-bandit"},
     {"function": "builtins:eval"}, {"function": "numpy:exp"},

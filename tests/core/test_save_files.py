@@ -376,7 +376,8 @@ def fuzz_bytes(count):
 VALUES = (None, True, -1, 0, 1, 3, 2.5, float("nan"), "", "x", [], {}, [[]], {"ref": 0},
           {"list": []}, {"list": [1, 2]}, {"tuple": [0, 1]}, {"dict": [[1, 2]]},
           {"dict": [[[], 1]]}, {"array": 0}, {"array": 1}, {"range": [0, 5, 1]}, {"range": [0]},
-          {"scalar": 2}, {"generator": "PCG64", "state": None}, {"objects": [1, 2], "shape": [2]},
+          {"scalar": 2}, {"generator": None}, {"generator": [1, 2, 0, 0]},
+          {"objects": [1, 2], "shape": [2]},
           {"enum": "hannan.core.environment:Feedback", "value": "full"})  # fmt: skip
 
 

@@ -32,41 +32,33 @@ class Arrays:
     def __init__(self, entries: Any, body: memoryview, path: str) -> None:
         self._path = path
         self._body = body
-        self._entries: list[Entry | None] = []
-        self._places: list[tuple[int, int]] = []
+        self._left: dict[int, tuple[Entry, int, int]] = {}
         used = 0
         if not isinstance(entries, list):
             raise self._damaged()
-        for entry in entries:
+        for index, entry in enumerate(entries):
             start, used = place(self._size(entry), used)
-            self._entries.append(entry)
-            self._places.append((start, used))
+            self._left[index] = entry, start, used
         if used != len(body):
             raise self._damaged()
 
     def take(self, index: Any) -> NDArray[Any]:
         """Return an array that shares no memory with the file."""
-        if type(index) is not int or not 0 <= index < len(self._entries):
+        if type(index) is not int or index not in self._left:
             raise self._damaged()
-        entry, self._entries[index] = self._entries[index], None
-        if entry is None:
-            raise self._damaged()
-        start, end = self._places[index]
-        raw = np.frombuffer(self._body[start:end], np.uint8)
-        dtype = np.dtype(entry["dtype"])
-        flat = raw.view(dtype).copy() if raw.size else np.empty(0, dtype)
-        return flat.reshape(entry["shape"], order=entry.get("order", "C"))
+        entry, start, end = self._left.pop(index)
+        order = entry.get("order", "C")
+        shared = np.ndarray(entry["shape"], entry["dtype"], self._body[start:end], order=order)
+        return shared.copy(order)
 
     def _size(self, entry: Any) -> int:
         """Return the bytes of an array, if its entry makes sense."""
         if not isinstance(entry, dict) or not entry.keys() <= {"dtype", "shape", "order"}:
             raise self._damaged()
-        shape: Any = entry.get("shape")
-        kind = str(entry.get("dtype"))
-        numbers = isinstance(shape, list) and all(type(n) is int and n >= 0 for n in shape)
-        if not numbers or len(shape) > 32 or not _is_type(kind):
+        shape, kind, order = entry.get("shape"), entry.get("dtype"), entry.get("order", "C")
+        if not isinstance(shape, list) or not all(type(n) is int and n >= 0 for n in shape):
             raise self._damaged()
-        if entry.get("order", "C") not in ("C", "F"):
+        if len(shape) > 32 or not _is_type(kind) or order not in ("C", "F"):
             raise self._damaged()
         return int(math.prod(shape) * np.dtype(kind).itemsize)
 
@@ -74,9 +66,9 @@ class Arrays:
         return DamagedFileError(f"{self._path} is damaged: its arrays are not what its head says.")
 
 
-def _is_type(kind: str) -> bool:
+def _is_type(kind: Any) -> bool:
     """Whether this is how `dtype.str` writes a plain type."""
-    if len(kind) > 16 or kind[1:2] not in set(_KINDS):
+    if not isinstance(kind, str) or len(kind) > 16 or kind[1:2] not in set(_KINDS):
         return False
     try:
         return np.dtype(kind).str == kind and np.dtype(kind).itemsize > 0

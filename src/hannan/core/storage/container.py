@@ -56,11 +56,6 @@ def place(size: int, used: int) -> tuple[int, int]:
     return start, start + size
 
 
-def write(path: str | os.PathLike[str], parts: Sequence[bytes | memoryview]) -> None:
-    """Write a file in one step: there is the old one or the new one, never half of it."""
-    _replace(_checked(path), parts)
-
-
 def pack(head: dict[str, Any], body: Sequence[memoryview]) -> list[bytes | memoryview]:
     """The content of a file, in parts."""
     text = json.dumps(head, separators=(",", ":"), allow_nan=True).encode()
@@ -97,7 +92,7 @@ def split(content: memoryview) -> tuple[memoryview, memoryview]:
 
 
 def unpack(content: memoryview, path: str) -> tuple[dict[str, Any], memoryview]:
-    """The same of a file's content."""
+    """The head and the body of a file's content."""
     known = bytes(content[: len(MAGIC)])
     if known != MAGIC[: len(known)] or not known:
         raise DamagedFileError(
@@ -131,7 +126,9 @@ def unpack(content: memoryview, path: str) -> tuple[dict[str, Any], memoryview]:
     return head, inside[start:]
 
 
-def _replace(path: Path, parts: Sequence[bytes | memoryview]) -> None:
+def write(path: str | os.PathLike[str], parts: Sequence[bytes | memoryview]) -> None:
+    """Write a file in one step: there is the old one or the new one, never half of it."""
+    path = _checked(path)
     target = Path(os.path.realpath(path))  # a link goes on leading to what it led to
     new = _beside(target)
     try:

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, KeysView
+from collections.abc import Callable, Set
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
+from functools import partial
 from itertools import repeat
 from types import SimpleNamespace
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 
 from hannan.core.errors import DamagedFileError, MissingPackageError, StorageError
-from hannan.core.state import Count, Scope, room
+from hannan.core.state import Count, Scope, TupleOf, room
 from hannan.core.storage.arrays import Arrays
+from hannan.core.storage.encoding import COLLECTIONS, PLAIN, TEXTS, Node
 from hannan.core.storage.estimators import listed, rebuilt, refuse_memory
 from hannan.core.storage.names import Names, name_of
 from hannan.core.stored import Stored, declared, needed
 
-Node = Any
-_PLAIN = (bool, int, float, str)
 _SPARE = 2**27  # bytes that a constructor may take though the file is small
 _NODES = 2**20  # values that a file may hold though it is small, those it repeats counted anew
 _DEPTH = 120  # of values in values
 _EXPONENT = 5000  # of decimal fractions
+_PCG64 = TupleOf(Count(2**128), Count(2**128), Count(2), Count(2**32))  # states of a generator
 
 
 class Decoder:
@@ -61,7 +61,7 @@ class Decoder:
 
     def _decode(self, node: Node, like: Any = None) -> Any:
         """The value of a node; `like` is what a new object has in its place."""
-        if node is None or type(node) in _PLAIN:
+        if node is None or type(node) in PLAIN:
             return node
         if not isinstance(node, dict):
             raise self._damaged(node)
@@ -80,32 +80,19 @@ class Decoder:
         return found
 
     def _made(self, node: dict[str, Node], like: Any) -> Any:
-        if "class" in node:
-            return self._object(node)
-        if "part" in node:
-            return self._part(node, like)
-        if "list" in node:
-            return self._items(node["list"], like)
-        if "tuple" in node:
-            return tuple(self._items(node["tuple"], like))
-        if "dict" in node:
-            return self._pairs(node["dict"], like)
-        for tag, decode in _TAGS.items():
-            if tag in node:
-                return decode(self, node)
-        raise self._damaged(node)
+        tag = next(iter(node), "")
+        if tag in COLLECTIONS:
+            return COLLECTIONS[tag](self._items(node[tag], like))
+        if tag in TEXTS:
+            return _READ.get(tag, TEXTS[tag])(node[tag])
+        if tag not in _TAGS:
+            raise self._damaged(node)
+        return _TAGS[tag](self, node, like)
 
-    def _remember(self, node: dict[str, Node], value: Any) -> None:
-        if "id" in node:
-            if type(node["id"]) is not int or node["id"] in self._known:
-                raise self._damaged(node)
-            self._known[node["id"]] = value
-
-    def _object(self, node: dict[str, Node]) -> Any:
+    def _object(self, node: dict[str, Node], _: Any) -> Any:
         """Make an object by its constructor, and lay what was learned over it."""
         made = self._names.type_named(node["class"], Stored)
-        if made._trusted_package is not None:
-            self._names.require(made._trusted_package, made)
+        self._names.require_package(made)
         given = self._fields(node.get("given"))
         self._allow(made, room(made, SimpleNamespace(**given)))
         anew = made._rebuild(**given)
@@ -119,8 +106,7 @@ class Decoder:
             like = like(self._allow, self._fields(node["given"]))
         if not isinstance(like, Stored) or name_of(type(like)) != node["part"]:
             raise self._damaged(node["part"])
-        if like._trusted_package is not None:
-            self._names.require(like._trusted_package, type(like))
+        self._names.require_package(type(like))
         return self._laid(like, node, {})
 
     def _laid(self, anew: Any, node: dict[str, Node], given: dict[str, Any]) -> Any:
@@ -128,12 +114,15 @@ class Decoder:
         learned: Any = node.get("learned")
         kinds = declared(type(anew))
         self._check_names(type(anew), learned, kinds.keys(), given.keys())
-        self._remember(node, anew)
+        if "id" in node:
+            if type(node["id"]) is not int or node["id"] in self._known:
+                raise self._damaged(node)
+            self._known[node["id"]] = anew
         self._owners.append(anew)
         scope = Scope(*reversed(self._owners))
         for name, kind in kinds.items():
-            new = None if name in given else getattr(anew, name, None)
             value = getattr(anew, name, None)
+            new = None if name in given else value
             if name in learned:
                 like = kind.template(new, scope) if kind.parts else None
                 value = self._decode(learned[name], like)
@@ -149,9 +138,7 @@ class Decoder:
         self._owners.pop()
         return anew
 
-    def _check_names(
-        self, made: type, learned: Any, kinds: KeysView[str], given: KeysView[str]
-    ) -> None:
+    def _check_names(self, made: type, learned: Any, kinds: Set[str], given: Set[str]) -> None:
         """Refuse state that a class does not declare, or lacks."""
         if not isinstance(learned, dict):
             raise self._damaged(learned)
@@ -185,93 +172,87 @@ class Decoder:
             for node, old in zip(nodes, like if alike else repeat(None, len(nodes)), strict=True)
         ]
 
-    def _pairs(self, nodes: Node, like: Any = None) -> dict[Any, Any]:
+    def _dict(self, node: dict[str, Node], like: Any) -> dict[Any, Any]:
         found: dict[Any, Any] = {}
-        for each, value in nodes:
+        for each, value in node["dict"]:
             key = self._decode(each)
             found[key] = self._decode(value, like.get(key) if hasattr(like, "get") else None)
         return found
 
-    def _objects(self, node: dict[str, Node]) -> Any:
+    def _objects(self, node: dict[str, Node], _: Any) -> Any:
         items = self._items(node["objects"])
         array = np.empty(len(items), object)
         array[:] = items
         return array.reshape(node["shape"])
 
-    def _estimator(self, node: dict[str, Node]) -> Any:
+    def _estimator(self, node: dict[str, Node], _: Any) -> Any:
         name = node["estimator"]
-        known = listed(name)
-        made = None if known else self._names.function(name)
+        if listed(name) and not self._names.trusts("sklearn"):
+            make = partial(rebuilt, name)
+        else:
+            from sklearn.base import BaseEstimator  # type: ignore[import-untyped]
+
+            make = self._names.type_named(name, BaseEstimator)
         params = self._fields(node["params"])
         refuse_memory(self._path, params)
-        if known and not self._names.trusts("sklearn"):
-            return rebuilt(name, params)
-        from sklearn.base import BaseEstimator  # type: ignore[import-untyped]
+        return make(**params)
 
-        made = self._names.function(name) if known else made
-        if not (isinstance(made, type) and issubclass(made, BaseEstimator)):
-            raise self._damaged(name)
-        return made(**params)
-
-    def _generator(self, node: dict[str, Node]) -> Any:
+    def _generator(self, node: dict[str, Node], _: Any) -> Any:
         """A generator of the only kind that learners use, in a state that it can be in."""
-        state = self._decode(node["state"])
+        state = tuple(node["generator"])
+        if not _PCG64.fits(state):
+            raise self._damaged(node)
         bits = np.random.PCG64(0)
-        usual = bits.state
-        inner = state.get("state") if type(state) is dict else None
-        if type(inner) is not dict or state.keys() != usual.keys():
-            raise self._damaged(node)
-        limits = {"has_uint32": 2, "uinteger": 2**32}
-        whole = all(Count(below).fits(state[name]) for name, below in limits.items())
-        whole = whole and inner.keys() == usual["state"].keys()
-        whole = whole and all(Count(2**128).fits(value) for value in inner.values())
-        if not whole or (node["generator"], state["bit_generator"]) != ("PCG64", "PCG64"):
-            raise self._damaged(node)
-        bits.state = state
+        bits.state = {
+            "bit_generator": "PCG64",
+            "state": {"state": state[0], "inc": state[1]},
+            "has_uint32": state[2],
+            "uinteger": state[3],
+        }
         return np.random.Generator(bits)
 
-    def _range(self, node: dict[str, Node]) -> range:
+    def _range(self, node: dict[str, Node], _: Any) -> range:
         found = range(*node["range"])
         if not len(found) <= _NODES + self._size:
             raise self._damaged(node)
         return found
 
-    def _fraction(self, node: dict[str, Node]) -> Fraction:
-        top, _, bottom = node["fraction"].partition("/")
-        return Fraction(int(top), int(bottom or "1"))  # no powers of ten, which may be huge
-
-    def _decimal(self, node: dict[str, Node]) -> Decimal:
-        found = Decimal(node["decimal"])
-        if found.is_finite() and abs(found.adjusted()) > _EXPONENT:
-            raise self._damaged(node)
-        return found
-
-    def _enum(self, node: dict[str, Node]) -> Any:
-        return self._names.type_named(node["enum"], Enum)(node["value"])
-
     def _damaged(self, what: Any) -> DamagedFileError:
         return DamagedFileError(f"{self._path} is damaged: it cannot hold {what!r:.100}.")
 
 
-_TAGS: dict[str, Callable[[Decoder, dict[str, Node]], Any]] = {
-    "set": lambda self, node: set(self._items(node["set"])),
-    "frozenset": lambda self, node: frozenset(self._items(node["frozenset"])),
-    "deque": lambda self, node: deque(self._items(node["deque"]), node["most"]),
+def _fraction(text: str) -> Fraction:
+    top, _, bottom = text.partition("/")
+    return Fraction(int(top), int(bottom or "1"))  # no powers of ten, which may be huge
+
+
+def _decimal(text: str) -> Decimal:
+    found = Decimal(text)
+    if found.is_finite() and abs(found.adjusted()) > _EXPONENT:
+        raise ValueError(f"{text!r:.100} is out of range")
+    return found
+
+
+_READ: dict[str, Callable[[str], Any]] = {
+    "fraction": _fraction,
+    "decimal": _decimal,
+    "date": date.fromisoformat,
+    "datetime": datetime.fromisoformat,
+}
+_TAGS: dict[str, Callable[[Decoder, dict[str, Node], Any], Any]] = {
+    "class": Decoder._object,
+    "part": Decoder._part,
+    "dict": Decoder._dict,
+    "deque": lambda self, node, _: deque(self._items(node["deque"]), node["most"]),
     "range": Decoder._range,
-    "bytes": lambda self, node: self._arrays.take(node["bytes"]).tobytes(),
-    "array": lambda self, node: self._arrays.take(node["array"]),
-    "scalar": lambda self, node: self._arrays.take(node["scalar"])[()],
-    "fraction": Decoder._fraction,
-    "decimal": Decoder._decimal,
-    "date": lambda self, node: date.fromisoformat(node["date"]),
-    "datetime": lambda self, node: datetime.fromisoformat(node["datetime"]),
-    "uuid": lambda self, node: UUID(node["uuid"]),
-    "complex": lambda self, node: complex(node["complex"]),
+    "bytes": lambda self, node, _: self._arrays.take(node["bytes"]).tobytes(),
+    "array": lambda self, node, _: self._arrays.take(node["array"]),
+    "scalar": lambda self, node, _: self._arrays.take(node["scalar"])[()],
     "objects": Decoder._objects,
     "generator": Decoder._generator,
-    "enum": Decoder._enum,
+    "enum": lambda self, node, _: self._names.type_named(node["enum"], Enum)(node["value"]),
     "estimator": Decoder._estimator,
-    "function": lambda self, node: self._names.function(node["function"]),
+    "function": lambda self, node, _: self._names.function(node["function"]),
 }
 
 

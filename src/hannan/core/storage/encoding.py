@@ -1,9 +1,9 @@
 """Objects as a tree of plain values.
 
-Every value but None, booleans, numbers and strings becomes a table with one tag:
+Every value but None, booleans, numbers and strings becomes a table whose first key is a tag:
 
 ========================================  ====================================================
-{"list": […]}, {"tuple": […]}, …          plain collections and values, see `_KINDS`
+{"list": […]}, {"date": "…"}, …           plain collections and values, see `_ENCODE`
 {"array": 3}                              the fourth array of the body
 {"class": …, "given": …, "learned": …}    an object: its class, parameters and state
 {"part": …, "learned": …}                 an object that its owner makes, from "given" if any
@@ -34,15 +34,9 @@ from hannan.core.storage.names import name_of
 from hannan.core.stored import Stored, declared, silent_class
 
 Node = Any
-_PLAIN = frozenset({bool, int, float, str})
-_TEXTS = {
-    Fraction: "fraction",
-    Decimal: "decimal",
-    date: "date",
-    datetime: "datetime",
-    UUID: "uuid",
-    complex: "complex",
-}
+PLAIN = frozenset({bool, int, float, str})
+COLLECTIONS = {kind.__name__: kind for kind in (list, tuple, set, frozenset)}
+TEXTS = {kind.__name__.lower(): kind for kind in (Fraction, Decimal, date, datetime, UUID, complex)}
 _CALLABLES = (types.FunctionType, types.BuiltinFunctionType, np.ufunc, type)
 
 
@@ -68,14 +62,22 @@ class Encoder:
 
     def encode(self, value: Any, path: str, kind: Kind | None = None) -> Node:
         """Return the node of a value; `path` says in messages where it stands."""
-        if value is None or type(value) in _PLAIN:
+        if value is None or type(value) in PLAIN:
             return value
-        parts = kind if kind is not None and kind.parts else None
+        part = kind if kind is not None and kind.parts else None
         if isinstance(value, Stored):
-            return self._object(value, path, parts)
-        if parts is not None and isinstance(value, dict | list | tuple):
-            return self._parts(value, path, parts)
-        return self._value(value, path)
+            return self._object(value, path, part)
+        encode = _EXACTLY.get(type(value))
+        if encode is not None:
+            return encode(self, value, path, part)
+        for holds, encode in _LIKE:
+            if holds(value):
+                return encode(self, value, path, part)
+        raise StorageError(
+            f"A file cannot hold {path}, of type {type(value).__module__}.{type(value).__name__}: "
+            "only Hannan's own objects, arrays, plain values, scikit-learn estimators and "
+            "functions that have a name."
+        )
 
     def _object(self, value: Stored, path: str, part: Kind | None) -> dict[str, Node]:
         if id(value) in self._objects:
@@ -96,10 +98,6 @@ class Encoder:
         elif part.arguments:
             makings = {name: getattr(value, name) for name in part.arguments}
             node["given"] = self._fields(makings, path)
-        node["learned"] = self._learned(value, path)
-        return node
-
-    def _learned(self, value: Stored, path: str) -> dict[str, Node]:
         silent = silent_class(value)
         if silent is not None:
             raise StorageError(
@@ -107,47 +105,29 @@ class Encoder:
                 "it beside its parameters. Give the class stored = State(…), without arguments if "
                 "there is nothing: see docs/saving.md."
             )
-        kinds = declared(type(value))
-        return {
-            name: self.encode(each, f"{path}.{name}", kinds[name])
-            for name, each in value._state().items()
-        }
-
-    def _parts(self, value: Any, path: str, kind: Kind) -> dict[str, Node]:
-        """Return the node of a collection of parts."""
-        if isinstance(value, dict):
-            pairs = value.items()
-            return {"dict": [[self.encode(k, path), self.encode(v, path, kind)] for k, v in pairs]}
-        tag = "list" if isinstance(value, list) else "tuple"
-        return {tag: [self.encode(each, f"{path}[{i}]", kind) for i, each in enumerate(value)]}
-
-    def _value(self, value: Any, path: str) -> dict[str, Node]:
-        for kind, encode in _KINDS.items():
-            if type(value) is kind:
-                return encode(self, value, path)
-        for holds, encode in _LIKENESSES:
-            if holds(value):
-                return encode(self, value, path)
-        raise StorageError(
-            f"A file cannot hold {path}, of type {type(value).__module__}.{type(value).__name__}: "
-            "only Hannan's own objects, arrays, plain values, scikit-learn estimators and "
-            "functions that have a name."
-        )
+        node["learned"] = self._fields(value._state(), path, declared(type(value)))
+        return node
 
     def _name(self, thing: Any) -> str:
         if thing not in self.named:
             self.named.append(thing)
         return name_of(thing)
 
-    def _fields(self, values: Mapping[str, Any], path: str) -> dict[str, Node]:
-        return {name: self.encode(value, f"{path}.{name}") for name, value in values.items()}
+    def _fields(
+        self, values: Mapping[str, Any], path: str, kinds: Mapping[str, Kind] | None = None
+    ) -> dict[str, Node]:
+        known = kinds or {}
+        return {
+            name: self.encode(value, f"{path}.{name}", known.get(name))
+            for name, value in values.items()
+        }
 
-    def _items(self, values: Any, path: str) -> list[Node]:
-        return [self.encode(value, f"{path}[{i}]") for i, value in enumerate(values)]
+    def _items(self, values: Any, path: str, kind: Kind | None = None) -> list[Node]:
+        return [self.encode(value, f"{path}[{i}]", kind) for i, value in enumerate(values)]
 
-    def _pairs(self, values: Mapping[Any, Any], path: str) -> list[list[Node]]:
+    def _pairs(self, values: Mapping[Any, Any], path: str, kind: Kind | None) -> list[list[Node]]:
         return [
-            [self.encode(key, path), self.encode(value, f"{path}[{key!r:.40}]")]
+            [self.encode(key, path), self.encode(value, f"{path}[{key!r:.40}]", kind)]
             for key, value in values.items()
         ]
 
@@ -162,29 +142,36 @@ class Encoder:
         self.body.append(content)
         return len(self.arrays) - 1
 
-    def _generator(self, value: np.random.Generator, path: str) -> dict[str, Node]:
-        state = value.bit_generator.state
-        return {"generator": type(value.bit_generator).__name__, "state": self.encode(state, path)}
-
     def _estimator(self, value: Any, path: str) -> dict[str, Node]:
         params = value.get_params(deep=False)
         return {"estimator": self._name(type(value)), "params": self._fields(params, path)}
 
+    def _generator(self, value: np.random.Generator, path: str) -> dict[str, Node]:
+        state = value.bit_generator.state
+        if state["bit_generator"] != "PCG64":
+            raise StorageError(f"A file cannot hold {path}: its generator must be a PCG64.")
+        return {"generator": [*state["state"].values(), state["has_uint32"], state["uinteger"]]}
 
-_Encode = Callable[[Encoder, Any, str], dict[str, Node]]
 
-_KINDS: dict[type, _Encode] = {
-    **{kind: lambda self, value, path: {_TEXTS[type(value)]: str(value)} for kind in _TEXTS},
-    list: lambda self, value, path: {"list": self._items(value, path)},
-    tuple: lambda self, value, path: {"tuple": self._items(value, path)},
-    set: lambda self, value, path: {"set": self._items(value, path)},
-    frozenset: lambda self, value, path: {"frozenset": self._items(value, path)},
-    dict: lambda self, value, path: {"dict": self._pairs(value, path)},
-    deque: lambda self, value, path: {"deque": self._items(value, path), "most": value.maxlen},
-    range: lambda self, value, path: {"range": [value.start, value.stop, value.step]},
-    bytes: lambda self, value, path: {"bytes": self._array(np.frombuffer(value, np.uint8))},
-    np.ndarray: Encoder._ndarray,
-    np.random.Generator: Encoder._generator,
+_Encode = Callable[[Encoder, Any, str, Kind | None], dict[str, Node]]
+
+
+def _collection(self: Encoder, value: Any, path: str, part: Kind | None) -> dict[str, Node]:
+    return {type(value).__name__: self._items(value, path, part)}
+
+
+def _text(self: Encoder, value: Any, path: str, part: Kind | None) -> dict[str, Node]:
+    return {type(value).__name__.lower(): str(value)}
+
+
+_EXACTLY: dict[type, _Encode] = {
+    **dict.fromkeys(COLLECTIONS.values(), _collection),
+    **dict.fromkeys(TEXTS.values(), _text),
+    dict: lambda self, value, path, part: {"dict": self._pairs(value, path, part)},
+    deque: lambda self, value, path, _: {"deque": self._items(value, path), "most": value.maxlen},
+    range: lambda self, value, *_: {"range": [value.start, value.stop, value.step]},
+    bytes: lambda self, value, *_: {"bytes": self._array(np.frombuffer(value, np.uint8))},
+    np.random.Generator: lambda self, value, path, _: self._generator(value, path),
 }
 
 
@@ -198,27 +185,27 @@ def _is_moment(value: Any) -> bool:
     return isinstance(value, datetime) and not getattr(value, "nanosecond", 0)
 
 
-_LIKENESSES: tuple[tuple[Callable[[Any], bool], _Encode], ...] = (
+_LIKE: tuple[tuple[Callable[[Any], bool], _Encode], ...] = (
     (
         lambda value: isinstance(value, np.generic),
-        lambda self, value, path: {"scalar": self._array(np.asarray(value))},
+        lambda self, value, *_: {"scalar": self._array(np.asarray(value))},
     ),
     (
         lambda value: isinstance(value, Enum),
-        lambda self, value, path: {"enum": name_of(type(value)), "value": value.value},
+        lambda self, value, *_: {"enum": name_of(type(value)), "value": value.value},
     ),
     (  # with names, which its equals do not need
         lambda value: isinstance(value, tuple),
-        lambda self, value, path: {"tuple": self._items(value, path)},
+        lambda self, value, path, part: {"tuple": self._items(value, path, part)},
     ),
-    (_is_moment, lambda self, value, path: {"datetime": value.isoformat()}),
+    (_is_moment, lambda self, value, *_: {"datetime": value.isoformat()}),
     (
         lambda value: isinstance(value, _CALLABLES),
-        lambda self, value, path: {"function": self._name(value)},
+        lambda self, value, *_: {"function": self._name(value)},
     ),
-    (_is_estimator, Encoder._estimator),
+    (_is_estimator, lambda self, value, path, _: self._estimator(value, path)),
     (
         lambda value: hasattr(value, "__array__"),
-        lambda self, value, path: self._ndarray(np.asarray(value), path),
+        lambda self, value, path, _: self._ndarray(np.asarray(value), path),
     ),
 )

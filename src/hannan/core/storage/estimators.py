@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from hannan.core.errors import StorageError, UntrustedError
+from hannan.core.storage.names import name_of
 
 _LISTED = {
     "sklearn.decomposition": "PCA TruncatedSVD",
@@ -55,7 +56,7 @@ def listed(name: Any) -> bool:
     return _home(name) is not None
 
 
-def rebuilt(name: str, params: dict[str, Any]) -> Any:
+def rebuilt(name: str, /, **params: Any) -> Any:
     """A listed estimator with these parameters."""
     home, short = _home(name), name.partition(":")[2]
     assert home is not None
@@ -85,7 +86,7 @@ def _home(name: Any) -> str | None:
         return None
     module, _, short = name.partition(":")
     for home, names in _LISTED.items():
-        if short in names.split() and (module == home or module.startswith(f"{home}.")):
+        if short in names.split() and f"{module}.".startswith(f"{home}."):
             return home
     return None
 
@@ -96,13 +97,9 @@ def _are_steps(value: Any) -> bool:
         type(step) is tuple
         and len(step) == 2
         and type(step[0]) is str
-        and (step[1] in (None, "passthrough") or listed(_name(step[1])))
+        and (step[1] in (None, "passthrough") or listed(name_of(type(step[1]))))
         for step in value
     )
-
-
-def _name(value: Any) -> str:
-    return f"{type(value).__module__}:{type(value).__qualname__}"
 
 
 def _is_plain(value: Any, most: int, depth: int = 2) -> bool:

@@ -9,21 +9,13 @@ from typing import Any
 import numpy as np
 
 from hannan.core.errors import DamagedFileError, InputTypeError, UntrustedError
+from hannan.core.stored import Stored
 
 _PACKAGES = (
-    "baselines",
-    "bounds",
-    "core",
-    "decisions",
-    "detectors",
-    "features",
-    "learners",
-    "losses",
-    "off_policy",
-    "oracles",
-    "predictors",
+    "baselines bounds core decisions detectors features learners losses off_policy oracles "
+    "predictors"
 )
-_KNOWN = tuple(f"hannan.{package}" for package in _PACKAGES)
+_KNOWN = tuple(f"hannan.{package}" for package in _PACKAGES.split())
 
 
 def name_of(thing: Any) -> str:
@@ -60,9 +52,10 @@ class Names:
         """Whether the caller trusts all of a package."""
         return package in self._modules
 
-    def require(self, package: str, made: type) -> None:
-        """Refuse unless the caller trusts the file to be read by this package."""
-        if not self.trusts(package):
+    def require_package(self, made: type[Stored]) -> None:
+        """Refuse what another package reads, unless the caller trusts the file to be read so."""
+        package = made._trusted_package
+        if package is not None and not self.trusts(package):
             raise UntrustedError(
                 f"The file holds a {made.__name__}, part of which {package} reads itself. If you "
                 f"know where the file comes from, pass trusted=[{package!r}]."
@@ -92,17 +85,13 @@ class Names:
                 "cannot be imported: pass the thing itself in trusted=[…]. Only its name is "
                 "compared, so make sure that it is the same."
             )
-        if not any(_within(module, package) for package in (*known, *self._modules)):
+        if not any(f"{module}.".startswith(f"{each}.") for each in (*known, *self._modules)):
             raise UntrustedError(
                 f"The file names {name:.200}, which lies outside what files may name. If you know "
                 f"where it comes from, pass trusted=[{module.partition('.')[0][:80]!r}] or the "
                 "thing itself."
             )
         return _imported(module, attribute, name)
-
-
-def _within(module: str, package: str) -> bool:
-    return module == package or module.startswith(package + ".")
 
 
 def _imported(module: str, attribute: str, name: str) -> Any:
