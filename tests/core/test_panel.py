@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
-from hannan.core.panel import Panel, panel_of
+from hannan.core.panel import Draws, Panel, panel_of
 from hannan.core.storage import reread
 from hannan.perturbation import seed_key
 from tests import problems
@@ -37,23 +37,17 @@ def test_scores_side_by_side_are_separate_totals(oracle, memory):
     noises = [oracle.noise(oracle.contexts, seed_key(1), 0, memory) for _ in "ab"]
     for t, (context, losses, scales) in enumerate(rounds(oracle, 300)):
         first = 4 * t
-        given = context, first, scales
-        played = [plain(p.actions(z, *given)) for p, z in zip((fast, slow), noises, strict=True)]
+        both = [(fast, Draws(noises[0], first, scales)), (slow, Draws(noises[1], first, scales))]
+        played = [plain(panel.actions(context, draws)) for panel, draws in both]
         assert played[0] == played[1]
         if t % 7 == 3:  # noise of another round, and a round that is only foreseen
-            fast.actions(noises[0], 0, first + 40, scales)
-        ahead = [
-            plain(p.foresee(z, *given, None, losses))
-            for p, z in zip((fast, slow), noises, strict=True)
-        ]
+            fast.actions(0, Draws(noises[0], first + 40, scales))
+        ahead = [plain(panel.actions(context, draws, None, losses)) for panel, draws in both]
         if t % 5 == 2:
             for panel in (fast, slow):
                 panel.add(context, losses)
         else:
-            later = [
-                plain(p.settle(z, *given, None, losses))
-                for p, z in zip((fast, slow), noises, strict=True)
-            ]
+            later = [plain(panel.settle(context, draws, None, losses)) for panel, draws in both]
             assert later == ahead
         assert ahead[0] == ahead[1]
         for i in range(4):
@@ -84,13 +78,13 @@ def test_scores_decide_among_what_is_available():
     panel = panel_of(oracle, (1.0, 0.5))
     assert panel.scored
     panel.add(0, np.array([0.0, 0.5, 0.2]))
-    scales = np.zeros(2)
-    assert panel.actions(None, 0, 0, scales).tolist() == [0, 0]
+    draws = Draws(None, 0, np.zeros(2))
+    assert panel.actions(0, draws).tolist() == [0, 0]
     some = np.array([1, 1, 2])  # action 0 is not available
-    assert panel.actions(None, 0, 0, scales, some).tolist() == [2, 2]
+    assert panel.actions(0, draws, some).tolist() == [2, 2]
     losses = np.array([0.0, 0.0, 1.0])
-    assert panel.foresee(None, 0, 0, scales, some, losses).tolist() == [1, 1]
-    assert panel.actions(None, 0, 0, scales, some).tolist() == [2, 2]
+    assert panel.actions(0, draws, some, losses).tolist() == [1, 1]
+    assert panel.actions(0, draws, some).tolist() == [2, 2]
 
 
 class Failing(hn.oracles.AllPolicies):
@@ -127,7 +121,7 @@ def test_a_total_that_fails_to_add_is_tried_again(fails):
     losses[:] = 9.0  # the caller uses the array again
     for _ in range(fails - 1):
         with pytest.raises(MemoryError):
-            panel.actions(None, 0, 0, np.zeros(2))
+            panel.actions(0, Draws(None, 0, np.zeros(2)))
     for i in range(2):
         assert (panel.total(i).totals == twin.total(i).totals).all()
 

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,14 @@ _HEAVIEST = 1e12  # weight of a round before all are measured from the present a
 _LIGHTEST = 1e-17  # relative weight below which a round is lost in rounding
 
 
+class Draws(NamedTuple):
+    """A draw of unit noise for each total, `first` and those after it, at scales 1/ε."""
+
+    noise: Noise | None
+    first: int
+    scales: FloatArray
+
+
 def panel_of(oracle: Any, discounts: Sequence[float], contexts: Sequence[Any] = ()) -> Panel:
     """Return an empty total for each of several rates of forgetting.
 
@@ -41,8 +49,7 @@ def panel_of(oracle: Any, discounts: Sequence[float], contexts: Sequence[Any] = 
 class Panel(Stored):
     r"""Totals :math:`\pi \mapsto \sum_{t \le T} \gamma_i^{T+1-t} \ell_t(\pi(x_t))`, one for each γ.
 
-    The round to come would count 1 in all of them, and scales of noise are in that unit. Total i
-    takes draw first + i of the noise, so that one object serves them all.
+    The round to come would count 1 in all of them, and scales of noise are in that unit.
 
     Here the totals are those of the class, in which a round once added keeps its weight: the
     losses shown to them grow by 1/γ each round, and now and then a total is made anew from the
@@ -64,7 +71,7 @@ class Panel(Stored):
     >>> panel = Panel(hn.oracles.AllPolicies(1, 2), [1.0, 0.5])
     >>> for losses in ([0.0, 1.0], [1.0, 0.5]):
     ...     panel.add(0, np.array(losses))
-    >>> panel.actions(None, 0, 0, np.zeros(2))  # of the totals 1, 1.5 and 0.5, 0.5
+    >>> panel.actions(0, Draws(None, 0, np.zeros(2)))  # of the totals 1, 1.5 and 0.5, 0.5
     array([0, 0])
     """
 
@@ -109,35 +116,25 @@ class Panel(Stored):
 
     def actions(
         self,
-        noise: Noise | None,
         context: Any,
-        first: int,
-        scales: FloatArray,
+        draws: Draws,
         plays: NDArray[np.intp] | None = None,
+        losses: FloatArray | None = None,
     ) -> Choices:
-        """What the leader of each total does on a context, by its best score where there are."""
-        found = []
-        for i, scale in enumerate(scales.tolist()):
-            draw = Draw(noise, first + i, scale * self.unit(i))
-            found.append(self.total(i).action(context, draw, None, plays))
-        return _choices(found)
+        """What the leader of each total does on a context, by its best score where there are.
 
-    def foresee(
-        self,
-        noise: Noise | None,
-        context: Any,
-        first: int,
-        scales: FloatArray,
-        plays: NDArray[np.intp] | None,
-        losses: FloatArray,
-    ) -> Choices:
-        """What the leaders will do on this context once the round is added; nothing changes."""
-        found = []
-        for i, scale in enumerate(scales.tolist()):
+        With losses: what it will do once they are added.
+        """
+        found: list[Action] = []
+        for i, scale in enumerate(draws.scales.tolist()):
             total, unit = self.total(i), self.unit(i)
-            draw = Draw(noise, first + i, scale * unit)
-            found.append(foresee(total, context, losses * unit, draw, plays))
-        return _choices(found)
+            draw = Draw(draws.noise, draws.first + i, scale * unit)
+            if losses is None:
+                found.append(total.action(context, draw, None, plays))
+            else:
+                found.append(foresee(total, context, losses * unit, draw, plays))
+        sets = [action for action in found if not isinstance(action, int)]
+        return sets or np.array(found, dtype=np.intp)
 
     def add(self, context: Any, losses: FloatArray) -> None:
         """Add one round to all totals, which cannot fail: one that fails is tried again later."""
@@ -150,16 +147,10 @@ class Panel(Stored):
             self._catch_up()
 
     def settle(
-        self,
-        noise: Noise | None,
-        context: Any,
-        first: int,
-        scales: FloatArray,
-        plays: NDArray[np.intp] | None,
-        losses: FloatArray,
+        self, context: Any, draws: Draws, plays: NDArray[np.intp] | None, losses: FloatArray
     ) -> Choices:
-        """What `foresee` returns, and `add`; if it fails nothing has changed."""
-        found = self.foresee(noise, context, first, scales, plays, losses)
+        """What `actions` returns with these losses, and `add`; if it fails nothing has changed."""
+        found = self.actions(context, draws, plays, losses)
         self.add(context, losses)
         return found
 
@@ -187,11 +178,6 @@ class Panel(Stored):
         if self._contexts:
             total.prepare(self._contexts)
         return total
-
-
-def _choices(actions: list[Action]) -> Choices:
-    sets = [action for action in actions if not isinstance(action, int)]
-    return sets or np.array(actions, dtype=np.intp)
 
 
 def _kept(discount: float) -> int:

@@ -24,7 +24,7 @@ from hannan.core import (
 )
 from hannan.core.arrays import Contexts
 from hannan.core.oracle import Draw, Timed, eagerness_of, fixed_actions, loss_spread, losses_alone
-from hannan.core.panel import Choices, panel_of
+from hannan.core.panel import Choices, Draws, panel_of
 from hannan.core.policy import loss_of
 from hannan.core.predictor import adopt, advice_of
 from hannan.core.rounds import Choice, IntArray, chooses_sets, n_actions_of
@@ -228,12 +228,13 @@ class AdaptiveDiscount(Learner):
     def _act(self, opened: Round) -> None:
         """Let every base choose, and follow one of them."""
         panel, leader, master = self._panel, self._leader, self._master
-        round_of = opened.context, opened.first, opened.scales, self._scored_plays(opened)
-        opened.actions = panel.actions(leader.noise, *round_of)
+        context, first, plays = opened.context, opened.first, self._scored_plays(opened)
+        opened.actions = panel.actions(context, Draws(leader.noise, first, opened.scales), plays)
         opened.followed = master.choose(opened, shadow=False)
         opened.calls += len(self._rates)
         if opened.shadowed:
-            opened.shadows = panel.actions(self._shadow_noise(leader), *round_of)
+            draws = Draws(self._shadow_noise(leader), first, opened.scales)
+            opened.shadows = panel.actions(context, draws, plays)
             opened.shadow_followed = master.choose(opened, shadow=True)
             opened.calls += len(self._rates)
         if opened.followed == len(self._rates):
@@ -270,11 +271,11 @@ class AdaptiveDiscount(Learner):
             self._learn(opened, f)
             self._panel.add(context, f)
         else:
-            asked = noise, context, opened.first, top, self._scored_plays(opened), f
+            asked = context, Draws(noise, opened.first, top), self._scored_plays(opened), f
             if self.predictor_ is None:
                 after = self._panel.settle(*asked)
             else:  # which may fail too, so that the round is added last
-                after = self._panel.foresee(*asked)
+                after = self._panel.actions(*asked)
                 self._learn(opened, f)
                 self._panel.add(context, f)
             foreseen = _costs(f, after)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hannan.core import Action, Oracle, Policy
 from hannan.core.oracle import Draw, Lesson, Noise, Trials, paired_lesson, played
-from hannan.core.panel import Choices, Panel
+from hannan.core.panel import Choices, Draws, Panel
 from hannan.core.rounds import IntArray
 from hannan.core.state import Array, State
 from hannan.core.validation import FloatArray, check_integer
@@ -427,29 +427,17 @@ class FinitePanel(Panel):
 
     def actions(
         self,
-        noise: Noise | None,
         context: int,
-        first: int,
-        scales: FloatArray,
+        draws: Draws,
         plays: IntArray | None = None,
+        losses: FloatArray | None = None,
     ) -> Choices:
-        """All leaders in one compiled call."""
-        codes = np.empty(len(scales), np.intp)
-        rows = self._rows(noise, first)
-        kernel.act_all(self.scores, rows, scales, self._views[context], codes)
+        """All leaders in one compiled call; with losses on a copy of the scores."""
+        if losses is not None:
+            return self._settle(self.scores.copy(), context, draws, losses)
+        codes = np.empty(len(draws.scales), np.intp)
+        kernel.act_all(self.scores, self._rows(draws), draws.scales, self._views[context], codes)
         return self._choices(codes)
-
-    def foresee(
-        self,
-        noise: Noise | None,
-        context: int,
-        first: int,
-        scales: FloatArray,
-        plays: IntArray | None,
-        losses: FloatArray,
-    ) -> Choices:
-        """What `settle` returns, from a copy of the scores."""
-        return self._settle(self.scores.copy(), noise, context, first, scales, losses)
 
     def add(self, context: int, losses: FloatArray) -> None:
         """One pass over all scores."""
@@ -457,40 +445,28 @@ class FinitePanel(Panel):
         kernel.add_all(self.scores, self._views[context], by_code, self._discounts)
 
     def settle(
-        self,
-        noise: Noise | None,
-        context: int,
-        first: int,
-        scales: FloatArray,
-        plays: IntArray | None,
-        losses: FloatArray,
+        self, context: int, draws: Draws, plays: IntArray | None, losses: FloatArray
     ) -> Choices:
         """Add and lead in one compiled call."""
-        return self._settle(self.scores, noise, context, first, scales, losses)
+        return self._settle(self.scores, context, draws, losses)
 
     def _settle(
-        self,
-        scores: FloatArray,
-        noise: Noise | None,
-        context: int,
-        first: int,
-        scales: FloatArray,
-        losses: FloatArray,
+        self, scores: FloatArray, context: int, draws: Draws, losses: FloatArray
     ) -> Choices:
-        codes = np.empty(len(scales), np.intp)
+        codes = np.empty(len(draws.scales), np.intp)
         by_code = self.oracle.losses_by_code(losses)
-        rows = self._rows(noise, first)
-        column = self._views[context]
-        kernel.settle_all(scores, rows, scales, column, by_code, self._discounts, codes)
+        rows, column = self._rows(draws), self._views[context]
+        kernel.settle_all(scores, rows, draws.scales, column, by_code, self._discounts, codes)
         return self._choices(codes)
 
     def _choices(self, codes: IntArray) -> Choices:
         oracle = self.oracle
         return codes if oracle.sets is None else [oracle._listed[c].copy() for c in codes]
 
-    def _rows(self, noise: Noise | None, first: int) -> NDArray[np.float32]:
+    def _rows(self, draws: Draws) -> NDArray[np.float32]:
         """One draw for each total. The last ones asked for are held, since they may lie in two
         blocks of which the first is gone by the time the round is settled."""
+        noise, first, _ = draws
         if not isinstance(noise, FiniteNoise):
             return self._still
         held = self._held
