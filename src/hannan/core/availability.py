@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from hannan.core.arrays import as_array, grown
 from hannan.core.errors import InfeasibleError, InputTypeError, LossError, ParameterError
 from hannan.core.oracle import WITHOUT_NOISE, Objective, available_in
+from hannan.core.params import Parametrised
 from hannan.core.rounds import IntArray, OpenRound, context_key
 from hannan.core.state import Array, Count, DictOf, Key, Made, State
 from hannan.core.stored import Stored
@@ -47,40 +48,36 @@ def check_available(
     >>> check_available("act", range(3), 3) is None
     True
     """
-    if (
-        type(available) is np.ndarray
-        and available.dtype == bool
-        and available.shape == (n_actions,)
-    ):
-        some = available.nonzero()[0]
-        if some.size or sets:
-            return None if some.size == n_actions else some
     given = list(available) if isinstance(available, set | frozenset) else available
     try:
         found = as_array(given)
     except (TypeError, ValueError):
         found = np.empty((), dtype=object)
     mixed = isinstance(given, list | tuple) and len({isinstance(v, bool) for v in given}) > 1
-    what, least = ("elements", "") if sets else ("actions", ", at least one of them true")
-    accepted = (
-        f"distinct {what}, integers from 0 to {n_actions - 1}, or {n_actions} booleans{least}"
-    )
-    if found.shape == (n_actions,) and found.dtype.kind in "iuf" and np.isin(found, (0, 1)).all():
-        accepted += " (for a mask use booleans, True and False: 0 and 1 are actions)"
-    if found.ndim != 1 or (found.size and found.dtype.kind not in "iub") or mixed:
+    kind = "" if found.ndim != 1 or mixed else found.dtype.kind
+    if kind == "b":
+        some = found.nonzero()[0]
+        valid = found.size == n_actions
+    elif kind and (kind in "iu" or not found.size):
+        some = np.sort(found).astype(np.intp)
+        valid = not some.size or (some[0] >= 0 and some[-1] < n_actions)
+        valid = valid and (some[1:] > some[:-1]).all()
+    else:
+        accepted = _accepted(found, n_actions, sets)
         raise InputTypeError(
             f"{name}= takes {accepted}, or None for all actions; got {available!r}."
         )
-    if found.dtype.kind == "b":
-        valid = found.size == n_actions and (sets or bool(found.any()))
-        some = np.flatnonzero(found)
-    else:
-        some = np.sort(found).astype(np.intp)
-        valid = bool(sets) if some.size == 0 else some[0] >= 0 and some[-1] < n_actions
-        valid = valid and not (some[1:] == some[:-1]).any()
-    if not valid:
-        raise refuse(owner, name, accepted, available)
+    if not valid or not (sets or some.size):
+        raise refuse(owner, name, _accepted(found, n_actions, sets), available)
     return None if some.size == n_actions else some
+
+
+def _accepted(found: NDArray[Any], n_actions: int, sets: bool) -> str:
+    what, least = ("elements", "") if sets else ("actions", ", at least one of them true")
+    text = f"distinct {what}, integers from 0 to {n_actions - 1}, or {n_actions} booleans{least}"
+    if found.shape == (n_actions,) and found.dtype.kind in "iuf" and np.isin(found, (0, 1)).all():
+        text += " (for a mask use booleans, True and False: 0 and 1 are actions)"
+    return text
 
 
 def available_to(learner: Any, available: Any) -> IntArray | None:
@@ -176,7 +173,7 @@ def best_among(
     return None
 
 
-class AvailableCosts(Stored):
+class AvailableCosts(Parametrised):
     """Mean losses of actions over the rounds in which they were available and seen.
 
     By context; where contexts are rows of features, by a ridge regression for each action. Where
@@ -202,9 +199,6 @@ class AvailableCosts(Stored):
         self._inverse: FloatArray = np.empty((0, 0, 0))  # [K, p, p], or diagonals [K, 1, p]
         self._moment: FloatArray = np.empty((0, 0))  # [K, p]; beside diagonals the weights
         self._seen = np.zeros(n_actions, dtype=bool)
-
-    def _params_to_store(self) -> dict[str, Any]:
-        return {"n_actions": self.n_actions}
 
     def _could_be(self, inverse: FloatArray) -> bool:
         """Whether inverses, or their diagonals, are of the features that `_moment` has."""
@@ -241,10 +235,7 @@ class AvailableCosts(Stored):
                 self._learn_diagonal(x, seen, losses)
             self._seen[seen] = True
         else:
-            row = self.sums(context)
-            if row is _NOTHING:
-                row = np.zeros((2, self.n_actions))
-                self._means[context_key(context)] = row
+            row = self._means.setdefault(context_key(context), np.zeros((2, self.n_actions)))
             closed.observe(seen, losses, row)
 
     def guess(self, context: Any) -> tuple[FloatArray, NDArray[np.bool_]]:
@@ -258,10 +249,9 @@ class AvailableCosts(Stored):
                 else:
                     guesses = self._moment @ x
             return guesses, self._seen
-        row = self._means.get(context_key(context))
-        if row is None:
+        sums, counts = self.sums(context)
+        if not counts.size:
             return np.zeros(self.n_actions), np.zeros(self.n_actions, dtype=bool)
-        sums, counts = row
         known = counts > 0.0
         # One virtual observation at the best mean, lest a bad first loss exclude an action.
         best = (sums / np.maximum(counts, 1.0))[known].min()
@@ -269,10 +259,7 @@ class AvailableCosts(Stored):
 
     def sums(self, context: Any) -> FloatArray:
         """Sums and counts of losses on a context, [2, K]; no columns where nothing was seen."""
-        try:
-            return self._means.get(context, _NOTHING)
-        except TypeError:  # not hashable
-            return self._means.get(context_key(context), _NOTHING)
+        return self._means.get(context_key(context), _NOTHING)
 
     def _learn_diagonal(self, x: FloatArray, seen: IntArray, losses: FloatArray) -> None:
         inverse = self._inverse[seen, 0]
@@ -293,9 +280,9 @@ class Availability(Stored):
     """What is played for unavailable actions, and what those are charged."""
 
     stored = State(
-        costs=Made(AvailableCosts, "_new_costs", n_actions=Count()).where(
-            lambda self, costs: self.action_count in (None, costs.n_actions)
-        )
+        costs=Made(
+            AvailableCosts, lambda self, n_actions: AvailableCosts(n_actions), n_actions=Count()
+        ).where(lambda self, costs: self.action_count in (None, costs.n_actions))
         | None,
         restricted=Count(),
         by_score=Count(),
@@ -305,9 +292,6 @@ class Availability(Stored):
         self.costs: AvailableCosts | None = None  # from the first restricted round on
         self.restricted = 0  # rounds learned in which not all actions were available
         self.by_score = 0  # those of them in which the best-scored available action was played
-
-    def _new_costs(self, n_actions: int) -> AvailableCosts:
-        return AvailableCosts(n_actions)
 
     def extended(self, n_actions: int) -> Self:
         """With more actions."""
@@ -325,8 +309,7 @@ class Availability(Stored):
         Where sets are chosen there is none.
         """
         if past is not None and past.oracle.chooses_sets:
-            opened.plays, opened.some = np.full(n_actions, -1), some
-            opened.plays[some] = some
+            opened.plays, opened.some = substitution(some, -1, n_actions), some
             return
         there = some
         if past is not None and past.oracle.closes:
