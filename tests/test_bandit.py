@@ -5,7 +5,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import hannan as hn
-from hannan._options import options_of
+from hannan._recommended import options_of
 
 TABLE = [[0, 1, 2], [2, 1, 0], [1, 1, 1]]
 

@@ -61,8 +61,7 @@ if TYPE_CHECKING:
         separators,
         verify,
     )
-    from hannan._bandit import bandit
-    from hannan._experts import experts
+    from hannan._recommended import bandit, experts
     from hannan._show_versions import show_versions
     from hannan._warm_up import warm_up
     from hannan.decisions import Decider
@@ -165,8 +164,8 @@ _HOMES = {
     "Decider": "decisions",
     "Trace": "experiments",
     "play": "experiments",
-    "bandit": "_bandit",
-    "experts": "_experts",
+    "bandit": "_recommended",
+    "experts": "_recommended",
     "show_versions": "_show_versions",
     "warm_up": "_warm_up",
 }

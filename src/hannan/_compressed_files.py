@@ -83,15 +83,14 @@ class _Unpacked(io.RawIOBase):
     def __init__(self, file: Path, max_unpacked: int | None) -> None:
         self._file = file
         self._limit = check_unpacked(file, max_unpacked=max_unpacked)
-        self._archive: zipfile.ZipFile | None = None
         self._stream: IO[bytes]
         if file.suffix.lower() == ".gz":
             self._stream = cast(IO[bytes], gzip.GzipFile(file))
         else:
-            self._archive = zipfile.ZipFile(file)
-            entry = _member(file, self._archive)
-            check_unpacked(file, entry.file_size, self._limit)
-            self._stream = self._archive.open(entry)
+            with zipfile.ZipFile(file) as archive:  # what is open in it stays open
+                entry = _member(file, archive)
+                check_unpacked(file, entry.file_size, self._limit)
+                self._stream = archive.open(entry)
         self._read = 0
 
     def readable(self) -> bool:
@@ -108,6 +107,4 @@ class _Unpacked(io.RawIOBase):
     def close(self) -> None:
         if hasattr(self, "_stream"):
             self._stream.close()
-        if self._archive is not None:
-            self._archive.close()
         super().close()

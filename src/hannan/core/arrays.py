@@ -34,8 +34,6 @@ _NUMBERS = "fiub"  # kinds of NumPy types that are numbers
 def as_array(values: Any) -> NDArray[Any]:
     """Return anything like an array as one; frames become two-dimensional.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> as_array(pd.DataFrame({"age": [31, 48], "new": [True, False]}))
     array([[31,  1],
@@ -65,11 +63,12 @@ def as_array(values: Any) -> NDArray[Any]:
 
 def _stacked(frame: Any) -> NDArray[Any]:
     """Put the columns of a frame side by side: numbers if all are, else Python objects."""
-    parts = [as_array(column) for _, column in columns_of(frame)]
+    columns = [column for _, column in columns_of(frame)]
+    parts = [as_array(column) for column in columns]
     if parts and all(part.dtype.kind in _NUMBERS for part in parts):
         return np.stack(parts, axis=1)
     objects = np.empty((len(frame), len(parts)), dtype=object)
-    for i, (_, column) in enumerate(columns_of(frame)):
+    for i, column in enumerate(columns):
         objects[:, i] = as_list(column)
     return objects
 
@@ -77,8 +76,6 @@ def _stacked(frame: Any) -> NDArray[Any]:
 def as_floats(given: Any) -> NDArray[np.float64]:
     """Anything like an array of numbers, as float64; anything else is a `TypeError`.
 
-    Examples
-    --------
     >>> as_floats([1, 2.5, None])
     array([1. , 2.5, nan])
     >>> as_floats(["1", "2.5"])
@@ -98,8 +95,6 @@ def as_floats(given: Any) -> NDArray[np.float64]:
 def grown(array: NDArray[Any], size: int, value: Any = 0, axis: int = -1) -> NDArray[Any]:
     """A copy with more entries along an axis, which have this value.
 
-    Examples
-    --------
     >>> grown(np.array([1.0, 2.0]), 4)
     array([1., 2., 0., 0.])
     """
@@ -111,8 +106,6 @@ def grown(array: NDArray[Any], size: int, value: Any = 0, axis: int = -1) -> NDA
 def as_list(given: Any) -> list[Any]:
     """The values of a column, an array or any iterable, as Python objects.
 
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> as_list(pa.chunked_array([["rain"], ["sun", "rain"]]))
     ['rain', 'sun', 'rain']
@@ -131,8 +124,6 @@ def as_rows(given: Any) -> Sequence[Any]:
     The rows of a frame are arrays if all columns are numbers, else tuples; what is in a column
     comes as it is. Nothing may be missing. Any other sequence is returned itself.
 
-    Examples
-    --------
     >>> import polars as pl
     >>> as_rows(pl.DataFrame({"hour": [9, 17], "sky": ["grey", "blue"]}))
     [(9, 'grey'), (17, 'blue')]
@@ -146,9 +137,8 @@ def as_rows(given: Any) -> Sequence[Any]:
     if isinstance(given, np.ndarray):
         return as_list(given) if given.ndim == 1 else given  # type: ignore[return-value]
     if is_frame(given):
-        columns = {str(name): as_list(column) for name, column in columns_of(given)}
-        for name, values in columns.items():
-            _refuse_missing(values, f" in column {name!r}")
+        for name, column in columns_of(given):
+            _refuse_missing(as_list(column), f" in column {str(name)!r}")
         table = as_array(given)
         if table.dtype.kind in _NUMBERS:
             return list(table)
@@ -163,8 +153,6 @@ def as_rows(given: Any) -> Sequence[Any]:
 def comparable(rows: Sequence[Any]) -> Sequence[Any]:
     """Contexts that are told apart by value: NaN equals nothing, and could never come again.
 
-    Examples
-    --------
     >>> comparable([0.5, float("nan")])
     Traceback (most recent call last):
     ...
@@ -177,8 +165,6 @@ def comparable(rows: Sequence[Any]) -> Sequence[Any]:
 def equals_itself(context: Any) -> bool:
     """Whether a context could be told again: NaN could not, nor what holds one.
 
-    Examples
-    --------
     >>> equals_itself((1, "rain")), equals_itself((1, float("nan")))
     (True, False)
     """
@@ -212,8 +198,6 @@ def check_comparable(context: Any) -> Any:
 def as_scalar(given: Any) -> Any:
     """A number or a name on its own, without the wrapping of NumPy or pyarrow.
 
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> as_scalar(pa.scalar(3)), as_scalar(np.float32(0.5)), as_scalar("rain")
     (3, 0.5, 'rain')
@@ -267,12 +251,9 @@ def _refuse_missing(values: Sequence[Any], where: str, unless_none: bool = False
 def _resolved(found: NDArray[Any]) -> NDArray[Any]:
     """An array of objects as numbers, if that is what they are; else as it is."""
     cells = [as_scalar(cell) for cell in found.ravel().tolist()]
-    holes = [missing(cell) for cell in cells]
-    if not all(
-        hole or isinstance(cell, Real | Decimal) for cell, hole in zip(cells, holes, strict=True)
-    ):
+    filled = [np.nan if missing(cell) else cell for cell in cells]
+    if not all(isinstance(cell, Real | Decimal) for cell in filled):
         return found
-    filled = [np.nan if hole else cell for cell, hole in zip(cells, holes, strict=True)]
     numbers = np.array(filled)
     if numbers.dtype.kind not in _NUMBERS:  # fractions, or whole numbers beyond all types
         try:

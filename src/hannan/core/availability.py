@@ -39,8 +39,6 @@ def check_available(
 
     For `sets` they are elements, and there may be none.
 
-    Examples
-    --------
     >>> check_available("act", [5, 0, 2], 6)
     array([0, 2, 5])
     >>> check_available("act", [True, False, True], 3)

@@ -107,8 +107,6 @@ class Menu(Stored):
 def menu_of(context: Any, actions: Any, ids: Any = None) -> Menu:
     """A menu from `actions=`: an array, a list of rows, a frame, or a mapping from ids to rows.
 
-    Examples
-    --------
     >>> menu_of(None, {"news": [1.0, 0.0], "sport": [0.0, 1.0]}).ids
     ('news', 'sport')
     """
@@ -170,7 +168,7 @@ def _as_table(given: Any) -> FloatArray:
             "actions= takes a row of features for each action, [n, q], or a mapping from ids to "
             f"rows; got {str(given)[:100]!r}."
         )
-    given = list(given) if not hasattr(given, "__array__") else given
+    given = given if hasattr(given, "__array__") else list(given)
     if isinstance(given, list) and not given:
         return np.empty((0, 0))
     try:

@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from hannan._bandit import bandit
+from hannan._recommended import bandit
 from hannan.core import (
     DamagedFileError,
     HannanError,

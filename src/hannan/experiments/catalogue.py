@@ -28,7 +28,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from hannan._options import options_of
+from hannan._recommended import options_of
 from hannan.core import Environment, HannanError, Learner, Oracle, ParameterError, Predictor
 
 BASES: dict[str, type] = {

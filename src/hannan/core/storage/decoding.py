@@ -167,10 +167,7 @@ class Decoder:
         if not isinstance(nodes, list):
             raise self._damaged(nodes)
         alike = isinstance(like, list | tuple) and len(like) == len(nodes)
-        return [
-            self._decode(node, old)
-            for node, old in zip(nodes, like if alike else repeat(None, len(nodes)), strict=True)
-        ]
+        return list(map(self._decode, nodes, like if alike else repeat(None)))
 
     def _dict(self, node: dict[str, Node], like: Any) -> dict[Any, Any]:
         found: dict[Any, Any] = {}
