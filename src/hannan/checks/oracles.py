@@ -20,6 +20,7 @@ from hannan.core.storage import reread, storable
 from hannan.core.validation import FloatArray
 from hannan.perturbation import seed_key
 
+Rounds = list[tuple[Any, FloatArray]]
 _DRAWS = 6
 _SCALE = 2.5
 _ROUNDING = 1e-4  # projected noise is held in float32
@@ -35,7 +36,7 @@ class Case:
     policies: Sequence[Policy]
     seed: int = 0
 
-    def rounds(self, count: int = 12, salt: int = 0) -> list[tuple[Any, FloatArray]]:
+    def rounds(self, count: int = 12, salt: int = 0) -> Rounds:
         """Random rounds."""
         rng = np.random.default_rng([self.seed, salt])
         most = max(map(self.size, self.contexts))
@@ -51,14 +52,14 @@ class Case:
             return self.oracle.n_actions
         return len(context) if isinstance(context, Menu) else 2
 
-    def fakes(self, draw: Draw) -> list[tuple[Any, FloatArray]]:
+    def fakes(self, draw: Draw) -> Rounds:
         """The fake rounds of a draw."""
         noise, number, scale = draw
         assert noise is not None
         rows = zip(noise.contexts, scale * noise.unit(number), strict=True)
         return [(context, row[: self.size(context)]) for context, row in rows]
 
-    def total(self, rounds: Sequence[tuple[Any, FloatArray]]) -> Objective:
+    def total(self, rounds: Rounds) -> Objective:
         """The objective after these rounds."""
         objective = self.oracle.objective()
         for context, losses in rounds:
@@ -152,10 +153,8 @@ def check_leaders_are_feasible(case: Case) -> None:
     """On every context leaders choose at most m of the K elements, sorted, before any loss too."""
     m = case.oracle.max_chosen
     for objective in (case.oracle.objective(), case.total(case.rounds())):
-        for policy in [
-            objective.leader(),
-            *objective.leaders(Draw(case.noise(), 0, _SCALE), _DRAWS),
-        ]:
+        noisy = objective.leaders(Draw(case.noise(), 0, _SCALE), _DRAWS)
+        for policy in (objective.leader(), *noisy):
             for context in case.contexts:
                 action, K = policy(context), case.size(context)
                 if not is_feasible(action, K, m):
@@ -171,14 +170,7 @@ def check_leader_is_optimal(case: Case) -> None:
         return
     for salt in range(4):
         rounds = case.rounds(salt=salt)
-        total = case.total(rounds)
-        best = _value(total.leader(), rounds)
-        for policy in case.members:
-            other = _value(policy, rounds)
-            if not best <= other + 1e-9:
-                raise AssertionError(
-                    f"{case} found a leader of value {best:g}, but {policy!r} has {other:g}."
-                )
+        _require_best(case, case.total(rounds).leader(), rounds, 1e-9)
 
 
 def check_noisy_leaders_are_optimal(case: Case) -> None:
@@ -188,15 +180,8 @@ def check_noisy_leaders_are_optimal(case: Case) -> None:
     rounds, noise = case.rounds(), case.noise()
     leaders = case.total(rounds).leaders(Draw(noise, 0, _SCALE), _DRAWS)
     for draw, leader in enumerate(leaders):
-        fakes = case.fakes(Draw(noise, draw, _SCALE))
-        best = _value(leader, rounds + fakes)
-        for policy in case.members:
-            other = _value(policy, rounds + fakes)
-            if not best <= other + _ROUNDING:
-                raise AssertionError(
-                    f"{case} found a leader of value {best:g} under draw {draw}, but {policy!r} "
-                    f"has {other:g}."
-                )
+        rounds_and_fakes = rounds + case.fakes(Draw(noise, draw, _SCALE))
+        _require_best(case, leader, rounds_and_fakes, _ROUNDING, f" under draw {draw}")
 
 
 def check_minima_are_the_leaders_values(case: Case) -> None:
@@ -348,27 +333,21 @@ def check_totals_survive_a_file(case: Case) -> None:
         return
     total, noise = case.oracle.objective(), case.noise()
     total.prepare(case.contexts)
-    early, late = np.array_split(np.arange(16), 2)
     rounds = [(x, 0.1 * losses) for x, losses in case.rounds(16)]
-    for t in early:
-        context, losses = rounds[t]
-        total.settle(context, losses, Draw(noise, int(t), _SCALE))
+    for t, (context, losses) in enumerate(rounds[:8]):
+        total.settle(context, losses, Draw(noise, t, _SCALE))
     try:
         twin, noise_again = reread(total), case.noise(2**10)
     except StorageError as error:
         raise AssertionError(f"{case}: {error}") from error
-    for t in late:
-        context, losses = rounds[t]
-        played = total.settle(context, losses, Draw(noise, int(t), _SCALE))
-        again = twin.settle(context, losses, Draw(noise_again, int(t), _SCALE))
-        values = (
-            total.minima(Draw(noise, int(t), _SCALE), 1),
-            twin.minima(Draw(noise_again, int(t), _SCALE), 1),
-        )
+    for t, (context, losses) in enumerate(rounds[8:], start=8):
+        draw, again = Draw(noise, t, _SCALE), Draw(noise_again, t, _SCALE)
+        actions = total.settle(context, losses, draw), twin.settle(context, losses, again)
+        values = total.minima(draw, 1), twin.minima(again, 1)
         require(
-            same_action(played, again) and np.array_equal(*values, equal_nan=True),
-            f"{case}: a total that was saved and loaded goes on otherwise. What it keeps beside "
-            "its class lists in `stored` what files hold; see docs/saving.md.",
+            same_action(*actions) and np.array_equal(*values, equal_nan=True),
+            f"{case}: a total that was saved and loaded goes on otherwise: its class lists in "
+            "`stored` what files hold; see docs/saving.md.",
         )
 
 
@@ -463,8 +442,24 @@ def is_feasible(action: Any, n_actions: int, max_chosen: int) -> bool:
     )
 
 
-def _value(policy: Policy, rounds: Sequence[tuple[Any, FloatArray]]) -> float:
+def _value(policy: Policy, rounds: Rounds) -> float:
     return float(sum(loss_of(losses, policy(context)) for context, losses in rounds))
+
+
+def _require_best(
+    case: Case,
+    leader: Policy,
+    rounds: Rounds,
+    slack: float,
+    when: str = "",
+) -> None:
+    best = _value(leader, rounds)
+    for policy in case.members:
+        other = _value(policy, rounds)
+        if not best <= other + slack:
+            raise AssertionError(
+                f"{case} found a leader of value {best:g}{when}, but {policy!r} has {other:g}."
+            )
 
 
 def _require_close(case: Case, found: float, expected: float) -> None:

@@ -99,11 +99,8 @@ class Kind:
         return narrower
 
 
-class State(dict[str, Kind | None]):
-    """What files hold of an object beside its parameters: the kind of each attribute."""
-
-    def __init__(self, **kinds: Kind | None) -> None:
-        super().__init__(kinds)
+State = dict[str, Kind | None]
+"""What files hold of an object beside its parameters: the kind of each attribute."""
 
 
 class Simple(Kind):
