@@ -58,8 +58,8 @@ def check_available(
         valid = found.size == n_actions
     elif kind and (kind in "iu" or not found.size):
         some = np.sort(found).astype(np.intp)
-        valid = not some.size or (some[0] >= 0 and some[-1] < n_actions)
-        valid = valid and (some[1:] > some[:-1]).all()
+        inside = not some.size or (some[0] >= 0 and some[-1] < n_actions)
+        valid = bool(inside and (some[1:] > some[:-1]).all())
     else:
         accepted = _accepted(found, n_actions, sets)
         raise InputTypeError(

@@ -156,14 +156,13 @@ def is_action(value: Any, n_actions: int | None, sets: bool) -> bool:
     return Count(below).fits(value)
 
 
-class Choice(Kind):
+def Choice(single: bool = False) -> Kind:
     """An action of the round that is being loaded; with `single` also where sets are chosen."""
 
-    def __init__(self, single: bool = False) -> None:
-        self.single = single
+    def accepts(value: Any, _: Any, scope: Scope) -> bool:
+        return is_action(value, n_actions_of(scope), chooses_sets(scope) and not single)
 
-    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
-        return is_action(value, n_actions_of(scope), chooses_sets(scope) and not self.single)
+    return Kind(accepts)
 
 
 def are_substitutes(self: Any, plays: IntArray) -> bool:

@@ -14,13 +14,11 @@ Names that the object itself does not have are looked up in the objects that it 
 
 from __future__ import annotations
 
-import copy
-import dataclasses
 import math
 import operator
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable
-from functools import partial
+from dataclasses import dataclass, is_dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -63,30 +61,36 @@ class Scope:
         return bound(self) if callable(bound) else bound
 
 
+@dataclass(eq=False)
 class Kind:
-    """A kind of value that a file may hold in an attribute."""
+    """A kind of value that a file may hold in an attribute; the functions below make them.
 
-    parts = False
-    """Whether the owner makes the objects in it, so that files hold only their state."""
-    arguments: Iterable[str] = ()
-    """Attributes of such an object from which the owner makes it."""
-    last = False
-    """Whether it is loaded after the state of all subclasses."""
+    Attributes
+    ----------
+    accepts
+        `accepts(value, new, scope)`: whether a value may replace `new`, which the constructor made.
+    template
+        Where the owner makes the objects in it, so that files hold only their state:
+        `template(new, scope)` returns the objects over which that is laid.
+    arguments
+        Attributes of such an object from which the owner makes it.
+    last
+        Whether it is loaded after the state of all subclasses.
+    """
 
-    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
-        """Whether a value of this kind may replace `new`, which the constructor made."""
-        raise NotImplementedError
+    accepts: Callable[[Any, Any, Scope], bool]
+    template: Callable[[Any, Scope], Any] | None = None
+    arguments: tuple[str, ...] = ()
+    last: bool = False
 
     def fits(self, value: Any) -> bool:
         """Whether a value that belongs to no object is of this kind."""
         return self.accepts(value, None, Scope())
 
-    def template(self, new: Any, scope: Scope) -> Any:
-        """Return the objects over which the state of parts is laid."""
-        return new
-
     def __or__(self, other: Kind | None) -> Kind:
-        return Either(self, OneOf(None) if other is None else other)
+        second = OneOf(None) if other is None else other
+        maker = second if self.template is None else self
+        return replace(maker, accepts=lambda *given: self.accepts(*given) or second.accepts(*given))
 
     def where(self, condition: Callable[[Any, Any], Any]) -> Kind:
         """Restrict the kind to values for which condition(owner, value) holds."""
@@ -94,138 +98,124 @@ class Kind:
         def accepts(value: Any, new: Any, scope: Scope) -> bool:
             return self.accepts(value, new, scope) and bool(condition(scope, value))
 
-        narrower = copy.copy(self)
-        narrower.accepts = accepts  # type: ignore[method-assign]
-        return narrower
+        return replace(self, accepts=accepts)
 
 
 State = dict[str, Kind | None]
 """What files hold of an object beside its parameters: the kind of each attribute."""
 
 
-class Simple(Kind):
-    """Values that a function of the value alone tells."""
-
-    def __init__(self, holds: Callable[[Any], bool]) -> None:
-        self.holds = holds
-
-    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
-        return self.holds(value)
+def Anything() -> Kind:
+    """Any value that a file can hold."""
+    return Kind(lambda *_: True)
 
 
-Anything = partial(Simple, lambda value: True)
-"""Any value that a file can hold."""
-Text = partial(Simple, lambda value: type(value) is str)
-"""A string."""
-Key = partial(Simple, lambda value: isinstance(value, Hashable) and hash(value) is not None)
-"""Anything that can be a key of a dictionary."""
-NoiseKey = partial(Simple, lambda value: type(value) is np.uint64)
-"""The key of a stream of noise."""
-Generator = partial(Simple, lambda value: isinstance(value, np.random.Generator))
-"""A generator of random numbers, as learners use them."""
+def Text() -> Kind:
+    """A string."""
+    return Kind(lambda value, *_: type(value) is str)
 
 
-class OneOf(Kind):
-    """One of a few plain values, compared with their types: `OneOf(True, False)`."""
-
-    def __init__(self, *values: Any) -> None:
-        self.values = values
-
-    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
-        return any(type(value) is type(each) and value == each for each in self.values)
+def Key() -> Kind:
+    """Anything that can be a key of a dictionary."""
+    return Kind(lambda value, *_: isinstance(value, Hashable) and hash(value) is not None)
 
 
-Flag = partial(OneOf, True, False)
-"""True or False."""
+def NoiseKey() -> Kind:
+    """The key of a stream of noise."""
+    return Kind(lambda value, *_: type(value) is np.uint64)
 
 
-class Count(Kind):
+def Generator() -> Kind:
+    """A generator of random numbers, as learners use them."""
+    return Kind(lambda value, *_: isinstance(value, np.random.Generator))
+
+
+def OneOf(*values: Any) -> Kind:
+    """One of a few plain values, compared with their types."""
+    return Kind(
+        lambda value, *_: any(type(value) is type(each) and value == each for each in values)
+    )
+
+
+def Flag() -> Kind:
+    """True or False."""
+    return OneOf(True, False)
+
+
+def Count(below: Bound = MOST, low: int = 0) -> Kind:
     """An integer from `low` on, below a bound.
 
-    >>> Count(below=3).accepts(2, 0, Scope()), Count(below=3).accepts(3, 0, Scope())
+    >>> Count(below=3).fits(2), Count(below=3).fits(3)
     (True, False)
     """
-
-    def __init__(self, below: Bound = MOST, low: int = 0) -> None:
-        self.below = below
-        self.low = low
-
-    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
-        return type(value) is int and self.low <= value < scope.value(self.below)
+    return Kind(lambda value, _, scope: type(value) is int and low <= value < scope.value(below))
 
 
-class Number(Kind):
+def Number(low: Bound = -math.inf, high: Bound = math.inf) -> Kind:
     """A finite number within bounds; where the constructor puts an infinite one, also that."""
 
-    def __init__(self, low: Bound = -math.inf, high: Bound = math.inf) -> None:
-        self.low = low
-        self.high = high
-
-    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
+    def accepts(value: Any, new: Any, scope: Scope) -> bool:
         if type(value) is int and abs(value) > MOST:  # NumPy would make objects of it
             return False
         if type(value) not in (float, int, np.float64):
             return False
         if isinstance(new, float) and not math.isfinite(new) and same(float(new), float(value)):
             return True
-        return self.within(value, value, scope)
+        return _within(value, value, scope.value(low), scope.value(high))
 
-    def within(self, least: Any, most: Any, scope: Scope) -> bool:
-        """Whether numbers between these two are within the bounds; not if one is NaN."""
-        low, high = scope.value(self.low), scope.value(self.high)
-        return bool(max(low, -LARGEST) <= least and most <= min(high, LARGEST))
+    return Kind(accepts)
 
 
-class Array(Number):
+def _within(least: Any, most: Any, low: Any, high: Any) -> bool:
+    """Whether numbers between two are within bounds; not if one is NaN."""
+    return bool(max(low, -LARGEST) <= least and most <= min(high, LARGEST))
+
+
+def Array(
+    *shape: Bound,
+    dtype: Any = np.float64,
+    low: Bound = -math.inf,
+    high: Bound = math.inf,
+    below: Bound = math.inf,
+    rising: bool = False,
+) -> Kind:
     """An array as kernels take it: of one type, contiguous, its numbers finite and within bounds.
 
     Without lengths it has the type, the shape and the infinite entries of the constructor's.
     A length of None may be any.
 
     >>> rows = Array(None, 2, low=0.0)
-    >>> rows.accepts(np.ones((3, 2)), None, Scope()), rows.accepts(-np.ones((3, 2)), None, Scope())
+    >>> rows.fits(np.ones((3, 2))), rows.fits(-np.ones((3, 2)))
     (True, False)
     """
 
-    def __init__(
-        self,
-        *shape: Bound,
-        dtype: Any = np.float64,
-        low: Bound = -math.inf,
-        high: Bound = math.inf,
-        below: Bound = None,
-        rising: bool = False,
-    ) -> None:
-        super().__init__(low, high)
-        self.shape = shape
-        self.dtype = dtype
-        self.below = below
-        self.rising = rising
-
-    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
+    def accepts(value: Any, new: Any, scope: Scope) -> bool:
         if not isinstance(value, np.ndarray):
             return False
-        if not (self._fits(value, scope) if self.shape else _fits_like(value, new)):
+        lengths = tuple(map(scope.value, shape))
+        if not (_is_shaped(value, dtype, lengths) if shape else _is_like(value, new)):
             return False
-        if self.rising and not (np.diff(value) > 0).all():
+        if rising and not (np.diff(value) > 0).all():
             return False
+        if value.dtype.kind == "f" and not shape:
+            value = value[np.isfinite(new)]
         if not value.size or value.dtype.kind not in "iuf":
             return True
-        finite = value if self.shape or value.dtype.kind != "f" else value[np.isfinite(new)]
-        if not finite.size:
-            return True
-        least, most = finite.min(), finite.max()  # NaN where one of them is
-        below = self.below is None or most < scope.value(self.below)
-        return below and self.within(least, most, scope)
+        least, most = value.min(), value.max()  # NaN where one of them is
+        inside = _within(least, most, scope.value(low), scope.value(high))
+        return inside and bool(most < scope.value(below))
 
-    def _fits(self, value: Any, scope: Scope) -> bool:
-        if value.dtype != self.dtype or value.ndim != len(self.shape):
-            return False
-        lengths = zip(map(scope.value, self.shape), value.shape, strict=True)
-        return value.flags.c_contiguous and all(n in (None, length) for n, length in lengths)
+    return Kind(accepts)
 
 
-def _fits_like(value: Any, new: Any) -> bool:
+def _is_shaped(value: Any, dtype: Any, lengths: tuple[Any, ...]) -> bool:
+    if value.dtype != dtype or value.ndim != len(lengths):
+        return False
+    known = zip(lengths, value.shape, strict=True)
+    return value.flags.c_contiguous and all(n in (None, length) for n, length in known)
+
+
+def _is_like(value: Any, new: Any) -> bool:
     """Whether an array has the type and shape of another one, and is infinite where that is."""
     if value.dtype != new.dtype or value.shape != new.shape:
         return False
@@ -234,102 +224,170 @@ def _fits_like(value: Any, new: Any) -> bool:
     if value.dtype.kind != "f":
         return True
     infinite = ~np.isfinite(new)
-    return not infinite.any() or bool(np.array_equal(value[infinite], new[infinite], True))
+    return bool(np.array_equal(value[infinite], new[infinite], equal_nan=True))
 
 
-class RowBytes(Kind):
+def RowBytes(length: Bound = None) -> Kind:
     """The bytes of a row of finite numbers, as keys of dictionaries are."""
+    row = Array(length)
 
-    def __init__(self, length: Bound = None) -> None:
-        self.row = Array(length)
-
-    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
+    def accepts(value: Any, _: Any, scope: Scope) -> bool:
         whole = type(value) is bytes and len(value) % 8 == 0
-        return whole and self.row.accepts(np.frombuffer(value), None, scope)
+        return whole and row.accepts(np.frombuffer(value), None, scope)
+
+    return Kind(accepts)
 
 
-class Part(Kind):
+def Part(last: bool = False) -> Kind:
     """What the owner's constructor makes: files hold only what it learned.
 
     An object; or a list, a tuple or a dictionary of them.
     """
 
-    parts = True
-
-    def __init__(self, last: bool = False) -> None:
-        self.last = last
-
-    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
+    def accepts(value: Any, new: Any, _: Scope) -> bool:
         if type(value) is not type(new) or not isinstance(new, dict | list | tuple):
             return value is new
         if isinstance(new, dict):
-            return list(value) == list(new) and self.accepts(
-                [*value.values()], [*new.values()], scope
-            )
-        return len(value) == len(new) and all(map(operator.is_, value, new))
+            keys, value, new = list(value) == list(new), value.values(), new.values()
+        else:
+            keys = len(value) == len(new)
+        return keys and all(map(operator.is_, value, new))
+
+    return Kind(accepts, lambda new, _: new, last=last)
 
 
-class Made(Kind):
+def Made(
+    classes: type | tuple[type, ...], make: str | Callable[..., Any], **arguments: Kind
+) -> Kind:
     """A part that the owner makes in play: files hold the arguments of `make`, and its state.
 
     Parameters
     ----------
-    kinds
+    classes
         The class of the part, or several that it may have.
     make
         A function of the owner and of the arguments, or the name of a method of the owner.
     arguments
         For each argument its kind; the part has an attribute of the same name.
     """
+    several = classes if isinstance(classes, tuple) else (classes,)
 
-    parts = True
-
-    def __init__(
-        self,
-        kinds: type | tuple[type, ...],
-        make: str | Callable[..., Any],
-        **arguments: Kind,
-    ) -> None:
-        self.classes = kinds if isinstance(kinds, tuple) else (kinds,)
-        self.make = make
-        self.kinds = arguments
-        self.arguments = tuple(arguments)
-
-    def template(self, new: Any, scope: Scope) -> Any:
-        def made(allow: Callable[[type, float], None], arguments: dict[str, Any]) -> Any:
-            if arguments.keys() != self.kinds.keys() or not all(
-                each.accepts(arguments[name], None, scope) for name, each in self.kinds.items()
+    def template(_: Any, scope: Scope) -> Any:
+        def made(allow: Callable[[type, float], None], given: dict[str, Any]) -> Any:
+            if given.keys() != arguments.keys() or not all(
+                each.accepts(given[name], None, scope) for name, each in arguments.items()
             ):
                 return None
-            for kind in self.classes:
-                allow(kind, room(kind, Scope(SimpleNamespace(**arguments), scope)))
-            if isinstance(self.make, str):
-                return getattr(scope, self.make)(**arguments)
-            return self.make(scope, **arguments)
+            for kind in several:
+                allow(kind, room(kind, Scope(SimpleNamespace(**given), scope)))
+            if isinstance(make, str):
+                return getattr(scope, make)(**given)
+            return make(scope, **given)
 
         return made
 
-    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
-        return type(value) in self.classes
+    return Kind(lambda value, *_: type(value) in several, template, tuple(arguments))
 
 
-class MadeByKey(Kind):
+def MadeByKey(key: Kind, make: Callable[[Any, Any], Any]) -> Kind:
     """A dictionary of parts that the owner makes in play, from their keys alone."""
 
-    parts = True
-
-    def __init__(self, key: Kind, make: Callable[[Any, Any], Any]) -> None:
-        self.key = key
-        self.make = make
-
-    def template(self, new: Any, scope: Scope) -> Any:
-        def get(key: Any) -> Any:
-            return self.make(scope, key) if self.key.accepts(key, None, scope) else None
+    def template(_: Any, scope: Scope) -> Any:
+        def get(each: Any) -> Any:
+            return make(scope, each) if key.accepts(each, None, scope) else None
 
         return SimpleNamespace(get=get)
 
-    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
-        return type(value) is dict
+    return Kind(lambda value, *_: type(value) is dict, template)
+
+
+def Object(
+    *classes: type, like: str | Callable[[Any], Any] | None = None, but: Iterable[str] = ()
+) -> Kind:
+    """An object that was made in play: files hold its class, its parameters and its state.
+
+    Parameters
+    ----------
+    classes
+        Its class is one of these, or made from one of these.
+    like
+        Where an object with the same parameters is: an attribute, or a function of the owner.
+    but
+        Parameters that may differ.
+    """
+
+    def accepts(value: Any, _: Any, scope: Scope) -> bool:
+        if not isinstance(value, classes):
+            return False
+        return like is None or same(value, scope.value(like), but)
+
+    return Kind(accepts)
+
+
+def ListOf(
+    item: Kind, length: Bound = None, most: Bound = None, collection: type[Any] = list
+) -> Kind:
+    """A list, or another collection, with items of one kind; of so many, or at most so many."""
+
+    def accepts(value: Any, _: Any, scope: Scope) -> bool:
+        if type(value) is not collection:
+            return False
+        exactly, limit = scope.value(length), scope.value(most)
+        counted = exactly in (None, len(value)) and (limit is None or len(value) <= limit)
+        return counted and all(item.accepts(each, None, scope) for each in value)
+
+    return Kind(accepts)
+
+
+def TuplesOf(item: Kind, length: Bound = None) -> Kind:
+    """A tuple with items of one kind."""
+    return ListOf(item, length, collection=tuple)
+
+
+def DequeOf(item: Kind) -> Kind:
+    """A deque with items of one kind, and with the `maxlen` of a new one."""
+    items = ListOf(item, collection=deque)
+    return Kind(
+        lambda value, new, scope: items.accepts(value, new, scope) and value.maxlen == new.maxlen
+    )
+
+
+def TupleOf(*items: Kind) -> Kind:
+    """A tuple with one item of each kind."""
+
+    def accepts(value: Any, _: Any, scope: Scope) -> bool:
+        if type(value) is not tuple or len(value) != len(items):
+            return False
+        return all(map(lambda kind, each: kind.accepts(each, None, scope), items, value))
+
+    return Kind(accepts)
+
+
+def DictOf(key: Kind, value: Kind, length: Bound = None, most: Bound = None) -> Kind:
+    """A dictionary with keys of one kind and values of another."""
+    keys, part = ListOf(key, length, most, collection=dict), value.template
+
+    def accepts(found: Any, new: Any, scope: Scope) -> bool:
+        return keys.accepts(found, new, scope) and all(
+            value.accepts(each, None, scope) for each in found.values()
+        )
+
+    def template(_: Any, scope: Scope) -> Any:
+        assert part is not None
+        return SimpleNamespace(get=lambda _: part(None, scope))
+
+    return Kind(accepts, None if part is None else template, value.arguments)
+
+
+def Numbered(key: Kind, length: Bound = None, most: Bound = None) -> Kind:
+    """A dictionary that numbers its keys 0, 1, 2, … in their order."""
+    counts = DictOf(key, Count(), length, most)
+    return counts.where(lambda _, found: list(found.values()) == [*range(len(found))])
+
+
+def Context(holder: str = "oracle") -> Kind:
+    """A context in the form that the policy class, or whoever `holds` it, takes."""
+    return Kind(lambda value, _, scope: bool(scope.value(holder).holds(value)))
 
 
 def room(kind: type[Stored], makings: Any) -> float:
@@ -347,136 +405,6 @@ def _path(makings: Any, name: str) -> Any:
     for each in name.split("."):
         makings = getattr(makings, each, None)
     return makings
-
-
-class Object(Kind):
-    """An object that was made in play: files hold its class, its parameters and its state.
-
-    Parameters
-    ----------
-    kinds
-        Its class is one of these, or made from one of these.
-    like
-        Where an object with the same parameters is: an attribute, or a function of the owner.
-    but
-        Parameters that may differ.
-    """
-
-    def __init__(
-        self,
-        *kinds: type,
-        like: str | Callable[[Any], Any] | None = None,
-        but: Iterable[str] = (),
-    ) -> None:
-        self.kinds = kinds or (Stored,)
-        self.like = like
-        self.but = tuple(but)
-
-    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
-        if not isinstance(value, self.kinds):
-            return False
-        return self.like is None or same(value, scope.value(self.like), self.but)
-
-
-class ListOf(Kind):
-    """A list with items of one kind; of so many, or at most so many."""
-
-    collection: Any = list
-
-    def __init__(self, item: Kind, length: Bound = None, most: Bound = None) -> None:
-        self.item = item
-        self.length = length
-        self.most = most
-
-    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
-        if type(value) is not self.collection:
-            return False
-        length, most = scope.value(self.length), scope.value(self.most)
-        counted = length in (None, len(value)) and (most is None or len(value) <= most)
-        return counted and all(self.item.accepts(each, None, scope) for each in value)
-
-
-class TuplesOf(ListOf):
-    """A tuple with items of one kind."""
-
-    collection = tuple
-
-
-class DequeOf(ListOf):
-    """A deque with items of one kind, and with the `maxlen` of a new one."""
-
-    collection = deque
-
-    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
-        return super().accepts(value, new, scope) and value.maxlen == new.maxlen
-
-
-class TupleOf(Kind):
-    """A tuple with one item of each kind."""
-
-    def __init__(self, *items: Kind) -> None:
-        self.items = items
-
-    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
-        return (
-            type(value) is tuple
-            and len(value) == len(self.items)
-            and all(map(lambda kind, each: kind.accepts(each, None, scope), self.items, value))
-        )
-
-
-class DictOf(ListOf):
-    """A dictionary with keys of one kind and values of another."""
-
-    collection = dict
-
-    def __init__(self, key: Kind, value: Kind, length: Bound = None, most: Bound = None) -> None:
-        super().__init__(key, length, most)
-        self.value = value
-        self.parts = value.parts
-        self.arguments = value.arguments
-
-    def template(self, new: Any, scope: Scope) -> Any:
-        return SimpleNamespace(get=lambda key: self.value.template(None, scope))
-
-    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
-        return super().accepts(value, new, scope) and all(
-            self.value.accepts(each, None, scope) for each in value.values()
-        )
-
-
-class Numbered(DictOf):
-    """A dictionary that numbers its keys 0, 1, 2, … in their order."""
-
-    def __init__(self, key: Kind, length: Bound = None, most: Bound = None) -> None:
-        super().__init__(key, Count(), length, most)
-
-    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
-        return super().accepts(value, new, scope) and list(value.values()) == [*range(len(value))]
-
-
-class Context(Kind):
-    """A context in the form that the policy class, or whoever `holds` it, takes."""
-
-    def __init__(self, holder: str = "oracle") -> None:
-        self.holder = holder
-
-    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
-        return bool(scope.value(self.holder).holds(value))
-
-
-class Either(Kind):
-    """A value of one of two kinds: what `kind | other` makes."""
-
-    def __init__(self, one: Kind, other: Kind) -> None:
-        self.kinds = one, other
-        maker = one if one.parts else other
-        self.parts = maker.parts
-        self.arguments = maker.arguments
-        self.template = maker.template  # type: ignore[method-assign]
-
-    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
-        return any(kind.accepts(value, new, scope) for kind in self.kinds)
 
 
 def require(owner: object, **holds: Any) -> None:
@@ -520,7 +448,7 @@ def _parameters(thing: Any) -> dict[str, Any] | None:
         return thing._params_to_store()
     if hasattr(thing, "get_params"):
         return dict(thing.get_params(deep=False))
-    return vars(thing) if dataclasses.is_dataclass(thing) else None
+    return vars(thing) if is_dataclass(thing) else None
 
 
 def _equal(one: Any, other: Any) -> bool:

@@ -124,7 +124,7 @@ class Decoder:
             value = getattr(anew, name, None)
             new = None if name in given else value
             if name in learned:
-                like = kind.template(new, scope) if kind.parts else None
+                like = None if kind.template is None else kind.template(new, scope)
                 value = self._decode(learned[name], like)
             if not kind.accepts(value, new, scope):
                 raise DamagedFileError(

@@ -36,7 +36,9 @@ from hannan.core.stored import Stored, declared, silent_class
 Node = Any
 PLAIN = frozenset({bool, int, float, str})
 COLLECTIONS = {kind.__name__: kind for kind in (list, tuple, set, frozenset)}
-TEXTS = {kind.__name__.lower(): kind for kind in (Fraction, Decimal, date, datetime, UUID, complex)}
+TEXTS: dict[str, Any] = {
+    kind.__name__.lower(): kind for kind in (Fraction, Decimal, date, datetime, UUID, complex)
+}
 _CALLABLES = (types.FunctionType, types.BuiltinFunctionType, np.ufunc, type)
 
 
@@ -64,7 +66,7 @@ class Encoder:
         """Return the node of a value; `path` says in messages where it stands."""
         if value is None or type(value) in PLAIN:
             return value
-        part = kind if kind is not None and kind.parts else None
+        part = None if kind is None or kind.template is None else kind
         if isinstance(value, Stored):
             return self._object(value, path, part)
         encode = _EXACTLY.get(type(value))
