@@ -69,12 +69,16 @@ class Encoder:
         part = None if kind is None or kind.template is None else kind
         if isinstance(value, Stored):
             return self._object(value, path, part)
-        encode = _EXACTLY.get(type(value))
-        if encode is not None:
-            return encode(self, value, path, part)
-        for holds, encode in _LIKE:
+        tag = type(value).__name__.lower()
+        if type(value) is TEXTS.get(tag):
+            return {tag: str(value)}
+        if type(value) is COLLECTIONS.get(tag):
+            return {tag: self._items(value, path, part)}
+        if type(value) is dict:
+            return {"dict": self._pairs(value, path, part)}
+        for holds, encode in _ENCODE:
             if holds(value):
-                return encode(self, value, path, part)
+                return encode(self, value, path)
         raise StorageError(
             f"A file cannot hold {path}, of type {type(value).__module__}.{type(value).__name__}: "
             "only Hannan's own objects, arrays, plain values, scikit-learn estimators and "
@@ -155,59 +159,50 @@ class Encoder:
         return {"generator": [*state["state"].values(), state["has_uint32"], state["uinteger"]]}
 
 
-_Encode = Callable[[Encoder, Any, str, Kind | None], dict[str, Node]]
-
-
-def _collection(self: Encoder, value: Any, path: str, part: Kind | None) -> dict[str, Node]:
-    return {type(value).__name__: self._items(value, path, part)}
-
-
-def _text(self: Encoder, value: Any, path: str, part: Kind | None) -> dict[str, Node]:
-    return {type(value).__name__.lower(): str(value)}
-
-
-_EXACTLY: dict[type, _Encode] = {
-    **dict.fromkeys(COLLECTIONS.values(), _collection),
-    **dict.fromkeys(TEXTS.values(), _text),
-    dict: lambda self, value, path, part: {"dict": self._pairs(value, path, part)},
-    deque: lambda self, value, path, _: {"deque": self._items(value, path), "most": value.maxlen},
-    range: lambda self, value, *_: {"range": [value.start, value.stop, value.step]},
-    bytes: lambda self, value, *_: {"bytes": self._array(np.frombuffer(value, np.uint8))},
-    np.random.Generator: lambda self, value, path, _: self._generator(value, path),
-}
-
-
 def _is_estimator(value: Any) -> bool:
     """Whether it is one of scikit-learn's kind; without loading scikit-learn to find out."""
     base = sys.modules.get("sklearn.base")
     return base is not None and isinstance(value, base.BaseEstimator)
 
 
-def _is_moment(value: Any) -> bool:
-    return isinstance(value, datetime) and not getattr(value, "nanosecond", 0)
-
-
-_LIKE: tuple[tuple[Callable[[Any], bool], _Encode], ...] = (
+_Encode = Callable[[Encoder, Any, str], dict[str, Node]]
+_ENCODE: tuple[tuple[Callable[[Any], bool], _Encode], ...] = (
     (
         lambda value: isinstance(value, np.generic),
-        lambda self, value, *_: {"scalar": self._array(np.asarray(value))},
+        lambda self, value, path: {"scalar": self._array(np.asarray(value))},
     ),
     (
+        lambda value: isinstance(value, _CALLABLES),
+        lambda self, value, path: {"function": self._name(value)},
+    ),
+    (
+        lambda value: hasattr(value, "__array__"),
+        lambda self, value, path: self._ndarray(np.asarray(value), path),
+    ),
+    (
+        lambda value: type(value) is deque,
+        lambda self, value, path: {"deque": self._items(value, path), "most": value.maxlen},
+    ),
+    (
+        lambda value: type(value) is range,
+        lambda self, value, path: {"range": [value.start, value.stop, value.step]},
+    ),
+    (
+        lambda value: type(value) is bytes,
+        lambda self, value, path: {"bytes": self._array(np.frombuffer(value, np.uint8))},
+    ),
+    (lambda value: type(value) is np.random.Generator, Encoder._generator),
+    (
         lambda value: isinstance(value, Enum),
-        lambda self, value, *_: {"enum": name_of(type(value)), "value": value.value},
+        lambda self, value, path: {"enum": name_of(type(value)), "value": value.value},
     ),
     (  # with names, which its equals do not need
         lambda value: isinstance(value, tuple),
-        lambda self, value, path, part: {"tuple": self._items(value, path, part)},
+        lambda self, value, path: {"tuple": self._items(value, path)},
     ),
-    (_is_moment, lambda self, value, *_: {"datetime": value.isoformat()}),
     (
-        lambda value: isinstance(value, _CALLABLES),
-        lambda self, value, *_: {"function": self._name(value)},
+        lambda value: isinstance(value, datetime) and not getattr(value, "nanosecond", 0),
+        lambda self, value, path: {"datetime": value.isoformat()},
     ),
-    (_is_estimator, lambda self, value, path, _: self._estimator(value, path)),
-    (
-        lambda value: hasattr(value, "__array__"),
-        lambda self, value, path, _: self._ndarray(np.asarray(value), path),
-    ),
+    (_is_estimator, Encoder._estimator),
 )
