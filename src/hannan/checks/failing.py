@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial, wraps
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -80,16 +82,14 @@ def _require_nothing_changes(
     never: frozenset[str] = frozenset(),
 ) -> None:
     game, first = _script(learner, environment, min(horizon, _FAILING + _AFTER))
-    watch = _Watch(_NEVER_FAIL | never)
-    try:
+    with ExitStack() as patches:
+        watch = _Watch(_NEVER_FAIL | never, patches)
         for made, base in watched.items():
             watch.watch(made, base)
         expected, calls = _played(learner, game, first, watch, failing=0)
         for number in range(1, calls + 1):
             found, _ = _played(learner, game, first, watch, failing=number)
             _require_same(learner, found, expected, watch)
-    finally:
-        watch.restore()
 
 
 def _subclasses(base: type[Any]) -> Iterator[type[Any]]:
@@ -120,34 +120,28 @@ def _script(learner: Learner, environment: Environment, horizon: int) -> tuple[l
         available = there if restricts and t % _BLOCK in (1, 2) else None
         decides = late and t % _BLOCK in (2, 3)
         this = (len(steps), losses, available)
-        steps.append(_opening("decide" if decides else "act", context, available))
+        steps.append(partial(_open, "decide" if decides else "act", context, available))
         if decides:
             waiting.append(this)
         else:
-            steps += [_answer(*one) for one in (*reversed(waiting), this)]
+            steps += [partial(_answer, *one) for one in (*reversed(waiting), this)]
             waiting.clear()
         if t < _FAILING:
             first = len(steps)
     return steps, first
 
 
-def _opening(name: str, context: Any, available: Any) -> Step:
-    def step(learner: Any, returned: list[Any]) -> Any:
-        given = {} if available is None else {"available": available}
-        return getattr(learner, name)(context, **given)
-
-    return step
+def _open(name: str, context: Any, available: Any, learner: Any, returned: list[Any]) -> Any:
+    given = {} if available is None else {"available": available}
+    return getattr(learner, name)(context, **given)
 
 
-def _answer(opened: int, losses: Any, available: Any) -> Step:
-    def step(learner: Any, returned: list[Any]) -> Any:
-        made = returned[opened]
-        late = isinstance(made, Decision)
-        seen = Round(None, losses.copy(), available=available)
-        loss = seen.reveal(made.action if late else made, learner.feedback)
-        learner.update(loss, **({"decision": made} if late else {}))
-
-    return step
+def _answer(opened: int, losses: Any, available: Any, learner: Any, returned: list[Any]) -> None:
+    made = returned[opened]
+    late = isinstance(made, Decision)
+    seen = Round(None, losses.copy(), available=available)
+    loss = seen.reveal(made.action if late else made, learner.feedback)
+    learner.update(loss, **({"decision": made} if late else {}))
 
 
 def _played(
@@ -219,32 +213,26 @@ class _Watch:
     """Counts the calls that reach a part from outside, and lets one of them fail."""
 
     never: frozenset[str]
+    patches: ExitStack
     calls: int = 0
     failing: int = 0
     said: str = "Nothing failed"
     _inside: int = 0
-    _undo: dict[tuple[type, str], Any] = field(default_factory=dict)
+    _known: set[tuple[type, str]] = field(default_factory=set)
 
     def watch(self, made: type, base: type) -> None:
         """Watch all methods that a class of parts must have, wherever they are defined."""
         for name, declared in vars(base).items():
             method = getattr(made, name, None)
-            if name.startswith("_") or name in self.never or (made, name) in self._undo:
+            if name.startswith("_") or name in self.never or (made, name) in self._known:
                 continue
             if inspect.isfunction(declared) and method is not None:
-                self._undo[made, name] = vars(made).get(name)
-                setattr(made, name, self._watched(method, f"{made.__name__}.{name}"))
-
-    def restore(self) -> None:
-        """Put all methods back."""
-        for (made, name), own in self._undo.items():
-            if own is None:
-                delattr(made, name)
-            else:
-                setattr(made, name, own)
+                self._known.add((made, name))
+                watched = self._watched(method, f"{made.__name__}.{name}")
+                self.patches.enter_context(mock.patch.object(made, name, watched))
 
     def _watched(self, method: Callable[..., Any], name: str) -> Callable[..., Any]:
-        @functools.wraps(method)
+        @wraps(method)
         def call(*given: Any, **options: Any) -> Any:
             self.calls += self._inside == 0
             if self._inside == 0 and self.calls == self.failing:

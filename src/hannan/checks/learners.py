@@ -11,7 +11,7 @@ import numpy as np
 from hannan.checks._require import in_turn, require
 from hannan.checks.availability import check_only_what_is_there_is_played
 from hannan.checks.environments import played
-from hannan.checks.oracles import is_feasible
+from hannan.checks.oracles import require_feasible
 from hannan.checks.parameters import PARAMETER_CHECKS, check_docstring
 from hannan.core import (
     DecisionError,
@@ -97,12 +97,7 @@ def check_actions_are_feasible(learner: Learner, environment: Environment, horiz
     m = 1 if learner.oracle is None else learner.oracle.max_chosen
     rounds = _rounds(environment, horizon)
     for (context, _), action in zip(rounds, _plays(learner.clone(), rounds), strict=True):
-        K = environment.n_actions or len(context)
-        if not is_feasible(action, K, m):
-            raise AssertionError(
-                f"{learner!r} plays {action!r}; an action is an int below {K}"
-                + (f", or up to {m} of them, sorted." if m > 1 else ".")
-            )
+        require_feasible(learner, action, environment.n_actions or len(context), m, context)
 
 
 def check_seed_fixes_the_run(learner: Learner, environment: Environment, horizon: int) -> None:

@@ -156,12 +156,7 @@ def check_leaders_are_feasible(case: Case) -> None:
         noisy = objective.leaders(Draw(case.noise(), 0, _SCALE), _DRAWS)
         for policy in (objective.leader(), *noisy):
             for context in case.contexts:
-                action, K = policy(context), case.size(context)
-                if not is_feasible(action, K, m):
-                    raise AssertionError(
-                        f"{case} plays {action!r} on {context!r}; an action is an int below {K}"
-                        + (f", or up to {m} of them, sorted." if m > 1 else ".")
-                    )
+                require_feasible(case, policy(context), case.size(context), m, context)
 
 
 def check_leader_is_optimal(case: Case) -> None:
@@ -427,19 +422,21 @@ ORACLE_CHECKS: tuple[OracleCheck, ...] = (
 )
 
 
-def is_feasible(action: Any, n_actions: int, max_chosen: int) -> bool:
-    """Whether an action has the standard form: an int, or sorted distinct indices."""
+def require_feasible(
+    player: object, action: Any, n_actions: int, max_chosen: int, context: Any
+) -> None:
+    """Require the standard form of an action: an int, or sorted distinct indices."""
     if max_chosen == 1:
-        return type(action) is int and 0 <= action < n_actions
-    chosen = np.asarray(action)
-    return bool(
-        chosen.ndim == 1
-        and np.issubdtype(chosen.dtype, np.integer)
-        and chosen.size <= max_chosen
-        and (np.diff(chosen) > 0).all()
-        and (chosen >= 0).all()
-        and (chosen < n_actions).all()
-    )
+        feasible, form = type(action) is int and 0 <= action < n_actions, "an int"
+    else:
+        chosen, form = np.asarray(action), f"up to {max_chosen} ints, sorted, all"
+        feasible = chosen.ndim == 1 and np.issubdtype(chosen.dtype, np.integer)
+        feasible = feasible and chosen.size <= max_chosen and bool((np.diff(chosen) > 0).all())
+        feasible = feasible and bool(((chosen >= 0) & (chosen < n_actions)).all())
+    if not feasible:
+        raise AssertionError(
+            f"{player} plays {action!r} on {context!r}; an action is {form} below {n_actions}."
+        )
 
 
 def _value(policy: Policy, rounds: Rounds) -> float:
