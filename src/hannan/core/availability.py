@@ -46,12 +46,12 @@ def check_available(
     >>> check_available("act", range(3), 3) is None
     True
     """
-    given = list(available) if isinstance(available, set | frozenset) else available
+    given = list(available) if isinstance(available, (set, frozenset)) else available
     try:
         found = as_array(given)
     except (TypeError, ValueError):
         found = np.empty((), dtype=object)
-    mixed = isinstance(given, list | tuple) and len({isinstance(v, bool) for v in given}) > 1
+    mixed = isinstance(given, (list, tuple)) and len({isinstance(v, bool) for v in given}) > 1
     kind = "" if found.ndim != 1 or mixed else found.dtype.kind
     if kind == "b":
         some = found.nonzero()[0]
