@@ -3,7 +3,7 @@
 Every value but None, booleans, numbers and strings becomes a table whose first key is a tag:
 
 ========================================  ====================================================
-{"list": […]}, {"date": "…"}, …           plain collections and values, see `_ENCODE`
+{"list": […]}, {"date": "…"}, …           plain collections and values, see `_of_python`
 {"array": 3}                              the fourth array of the body
 {"class": …, "given": …, "learned": …}    an object: its class, parameters and state
 {"part": …, "learned": …}                 an object that its owner makes, from "given" if any
@@ -16,7 +16,7 @@ from __future__ import annotations
 import sys
 import types
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
@@ -76,14 +76,14 @@ class Encoder:
             return {tag: self._items(value, path, part)}
         if type(value) is dict:
             return {"dict": self._pairs(value, path, part)}
-        for holds, encode in _ENCODE:
-            if holds(value):
-                return encode(self, value, path)
-        raise StorageError(
-            f"A file cannot hold {path}, of type {type(value).__module__}.{type(value).__name__}: "
-            "only Hannan's own objects, arrays, plain values, scikit-learn estimators and "
-            "functions that have a name."
-        )
+        node = self._of_numpy(value, path) or self._of_python(value, path)
+        if node is None:
+            raise StorageError(
+                f"A file cannot hold {path}, of type {type(value).__module__}."
+                f"{type(value).__name__}: only Hannan's own objects, arrays, plain values, "
+                "scikit-learn estimators and functions that have a name."
+            )
+        return node
 
     def _object(self, value: Stored, path: str, part: Kind | None) -> dict[str, Node]:
         if id(value) in self._objects:
@@ -137,10 +137,42 @@ class Encoder:
             for key, value in values.items()
         ]
 
-    def _ndarray(self, value: NDArray[Any], path: str) -> dict[str, Node]:
-        if value.dtype.kind in "OV":
-            return {"objects": self._items(value.ravel().tolist(), path), "shape": value.shape}
-        return {"array": self._array(value)}
+    def _of_numpy(self, value: Any, path: str) -> dict[str, Node] | None:
+        """Return the node of what NumPy makes, or can make an array of; None for all else."""
+        if isinstance(value, np.generic):
+            return {"scalar": self._array(np.asarray(value))}
+        if type(value) is np.random.Generator:
+            state = value.bit_generator.state
+            if state["bit_generator"] != "PCG64":
+                raise StorageError(f"A file cannot hold {path}: its generator must be a PCG64.")
+            return {"generator": [*state["state"].values(), state["has_uint32"], state["uinteger"]]}
+        if isinstance(value, type) or not hasattr(value, "__array__"):
+            return None
+        array = np.asarray(value)
+        if array.dtype.kind in "OV":
+            return {"objects": self._items(array.ravel().tolist(), path), "shape": array.shape}
+        return {"array": self._array(array)}
+
+    def _of_python(self, value: Any, path: str) -> dict[str, Node] | None:
+        """Return the node of any other value that a file can hold; None if it can not."""
+        if type(value) is deque:
+            return {"deque": self._items(value, path), "most": value.maxlen}
+        if type(value) is range:
+            return {"range": [value.start, value.stop, value.step]}
+        if type(value) is bytes:
+            return {"bytes": self._array(np.frombuffer(value, np.uint8))}
+        if isinstance(value, Enum):
+            return {"enum": name_of(type(value)), "value": value.value}
+        if isinstance(value, tuple):  # with names, which its equals do not need
+            return {"tuple": self._items(value, path)}
+        if isinstance(value, datetime) and not getattr(value, "nanosecond", 0):
+            return {"datetime": value.isoformat()}
+        if isinstance(value, _CALLABLES):
+            return {"function": self._name(value)}
+        if _is_estimator(value):
+            params = self._fields(value.get_params(deep=False), path)
+            return {"estimator": self._name(type(value)), "params": params}
+        return None
 
     def _array(self, value: NDArray[Any]) -> int:
         entry, content = packed(value)
@@ -148,61 +180,8 @@ class Encoder:
         self.body.append(content)
         return len(self.arrays) - 1
 
-    def _estimator(self, value: Any, path: str) -> dict[str, Node]:
-        params = value.get_params(deep=False)
-        return {"estimator": self._name(type(value)), "params": self._fields(params, path)}
-
-    def _generator(self, value: np.random.Generator, path: str) -> dict[str, Node]:
-        state = value.bit_generator.state
-        if state["bit_generator"] != "PCG64":
-            raise StorageError(f"A file cannot hold {path}: its generator must be a PCG64.")
-        return {"generator": [*state["state"].values(), state["has_uint32"], state["uinteger"]]}
-
 
 def _is_estimator(value: Any) -> bool:
     """Whether it is one of scikit-learn's kind; without loading scikit-learn to find out."""
     base = sys.modules.get("sklearn.base")
     return base is not None and isinstance(value, base.BaseEstimator)
-
-
-_Encode = Callable[[Encoder, Any, str], dict[str, Node]]
-_ENCODE: tuple[tuple[Callable[[Any], bool], _Encode], ...] = (
-    (
-        lambda value: isinstance(value, np.generic),
-        lambda self, value, path: {"scalar": self._array(np.asarray(value))},
-    ),
-    (
-        lambda value: isinstance(value, _CALLABLES),
-        lambda self, value, path: {"function": self._name(value)},
-    ),
-    (
-        lambda value: hasattr(value, "__array__"),
-        lambda self, value, path: self._ndarray(np.asarray(value), path),
-    ),
-    (
-        lambda value: type(value) is deque,
-        lambda self, value, path: {"deque": self._items(value, path), "most": value.maxlen},
-    ),
-    (
-        lambda value: type(value) is range,
-        lambda self, value, path: {"range": [value.start, value.stop, value.step]},
-    ),
-    (
-        lambda value: type(value) is bytes,
-        lambda self, value, path: {"bytes": self._array(np.frombuffer(value, np.uint8))},
-    ),
-    (lambda value: type(value) is np.random.Generator, Encoder._generator),
-    (
-        lambda value: isinstance(value, Enum),
-        lambda self, value, path: {"enum": name_of(type(value)), "value": value.value},
-    ),
-    (  # with names, which its equals do not need
-        lambda value: isinstance(value, tuple),
-        lambda self, value, path: {"tuple": self._items(value, path)},
-    ),
-    (
-        lambda value: isinstance(value, datetime) and not getattr(value, "nanosecond", 0),
-        lambda self, value, path: {"datetime": value.isoformat()},
-    ),
-    (_is_estimator, Encoder._estimator),
-)
