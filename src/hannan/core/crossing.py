@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,6 @@ class Crossing(Parametrised):
             raise refuse(self, "blocks", accepted, blocks)
         self.blocks = blocks
         self.width = check_integer(self, "width", width, 2, 2**16)
-        self._plans: dict[tuple[int, int], tuple[int, Any]] = {}
 
     def rows(self, menu: Menu) -> FloatArray:
         """φ of each action offered, [n, P]."""
@@ -66,36 +66,33 @@ class Crossing(Parametrised):
 
     def plan(self, p: int, q: int) -> tuple[int, Any]:
         """P; and the two factors of each product, its place and its sign."""
-        known = self._plans.get((p, q))
-        if known is None:
-            if len(self._plans) > 8:
-                self._plans.clear()
-            known = self._plans[p, q] = self._planned(p, q)
-        return known
+        return _planned(tuple(self.blocks), self.width, p, q)
 
-    def _planned(self, p: int, q: int) -> tuple[int, Any]:
-        x, a = np.arange(1, 1 + p), np.arange(1 + p, 1 + p + q)
-        single = [np.zeros(1, np.intp)]
-        single += [x] if "context" in self.blocks else []
-        single += [a] if "action" in self.blocks else []
-        pairs = [(np.repeat(x, q), np.tile(a, p))] if "context*action" in self.blocks else []
-        for name, part in (("action*action", a), ("context*context", x)):
-            if name in self.blocks:
-                first, second = np.triu_indices(len(part))
-                pairs.append((part[first], part[second]))
-        alone = np.concatenate(single)
-        left = np.concatenate([np.zeros(len(alone), np.intp), *(each for each, _ in pairs)])
-        right = np.concatenate([alone, *(each for _, each in pairs)])
-        n = len(left)
-        if n <= self.width:
-            return n, (left, right, np.arange(n), np.ones(n))
-        kept = len(alone) if 2 * len(alone) <= self.width else 1
-        hashed = _hashed(np.arange(n - kept, dtype=np.uint64))
-        slot = np.arange(n)
-        slot[kept:] = kept + (hashed >> np.uint64(1)) % np.uint64(self.width - kept)
-        sign = np.ones(n)
-        sign[kept:] = 1.0 - 2.0 * (hashed & np.uint64(1))
-        return self.width, (left, right, slot, sign)
+
+@lru_cache(maxsize=8)
+def _planned(blocks: tuple[str, ...], width: int, p: int, q: int) -> tuple[int, Any]:
+    x, a = np.arange(1, 1 + p), np.arange(1 + p, 1 + p + q)
+    single = [np.zeros(1, np.intp)]
+    single += [x] if "context" in blocks else []
+    single += [a] if "action" in blocks else []
+    pairs = [(np.repeat(x, q), np.tile(a, p))] if "context*action" in blocks else []
+    for name, part in (("action*action", a), ("context*context", x)):
+        if name in blocks:
+            first, second = np.triu_indices(len(part))
+            pairs.append((part[first], part[second]))
+    alone = np.concatenate(single)
+    left = np.concatenate([np.zeros(len(alone), np.intp), *(each for each, _ in pairs)])
+    right = np.concatenate([alone, *(each for _, each in pairs)])
+    n = len(left)
+    if n <= width:
+        return n, (left, right, np.arange(n), np.ones(n))
+    kept = len(alone) if 2 * len(alone) <= width else 1
+    hashed = _hashed(np.arange(n - kept, dtype=np.uint64))
+    slot = np.arange(n)
+    slot[kept:] = kept + (hashed >> np.uint64(1)) % np.uint64(width - kept)
+    sign = np.ones(n)
+    sign[kept:] = 1.0 - 2.0 * (hashed & np.uint64(1))
+    return width, (left, right, slot, sign)
 
 
 def _hashed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
