@@ -46,7 +46,6 @@ _LENGTHS = struct.Struct("<QQQ")
 _START = len(MAGIC) + _LENGTHS.size
 DIGEST = 32
 _ALIGN = 64
-_RANDOM = re.compile("[0-9a-f]{16}")  # what ends the name of a file until it is whole
 _MOMENT = 1.0  # seconds in which a save has locked what it writes
 
 
@@ -181,30 +180,23 @@ def _take_over(target: Path, new: Path) -> None:
     except FileNotFoundError:
         usual = _beside(target)  # asking for the umask would change it for a moment
         with usual.open("xb"):
-            mode = stat.S_IMODE(usual.stat().st_mode)
+            old = usual.stat()
         usual.unlink()
-        new.chmod(mode)
-        return
-    mine = new.stat()
-    if (old.st_uid, old.st_gid) != (mine.st_uid, mine.st_gid):
-        with suppress(OSError, AttributeError):  # not everyone may, and not every system can
-            os.chown(new, old.st_uid, old.st_gid)
+    with suppress(OSError, AttributeError):  # not everyone may, and not every system can
+        os.chown(new, old.st_uid, old.st_gid)
     new.chmod(stat.S_IMODE(old.st_mode))  # who may read it stays the same
 
 
 def _remove_leftovers(target: Path) -> None:
     """Remove what saves left behind that were killed: their locks went with them."""
-    if fcntl is None:
-        return
-    start = f".{target.name}."
-    with os.scandir(target.parent) as beside:
-        left = [each for each in beside if each.name.startswith(start)]
-    for found in left:
-        if _RANDOM.fullmatch(found.name[len(start) :]) and found.is_file(follow_symlinks=False):
-            with suppress(OSError), open(found.path, "rb") as file:
+    name = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{16}}")
+    beside = [] if fcntl is None else list(target.parent.iterdir())
+    for left in beside:
+        if name.fullmatch(left.name) and left.is_file() and not left.is_symlink():
+            with suppress(OSError), left.open("rb") as file:
                 _lock(file.fileno())  # fails while another save is at work
-                if time.time() - found.stat().st_mtime > _MOMENT:
-                    os.unlink(found.path)
+                if time.time() - left.stat().st_mtime > _MOMENT:
+                    left.unlink()
 
 
 def _lock(file: int) -> None:
