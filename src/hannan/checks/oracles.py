@@ -92,10 +92,7 @@ OracleCheck = Callable[[Case], None]
 
 
 def check_oracle(
-    oracle: Oracle,
-    contexts: Contexts | None = None,
-    policies: Sequence[Policy] = (),
-    seed: int = 0,
+    oracle: Oracle, contexts: Contexts | None = None, policies: Sequence[Policy] = (), seed: int = 0
 ) -> None:
     """Run all checks of an oracle.
 
@@ -128,10 +125,7 @@ def check_oracle(
 
 
 def make_case(
-    oracle: Oracle,
-    contexts: Contexts | None = None,
-    policies: Sequence[Policy] = (),
-    seed: int = 0,
+    oracle: Oracle, contexts: Contexts | None = None, policies: Sequence[Policy] = (), seed: int = 0
 ) -> Case:
     """What the small checks take."""
     given = oracle.contexts if contexts is None else contexts
@@ -443,13 +437,7 @@ def _value(policy: Policy, rounds: Rounds) -> float:
     return float(sum(loss_of(losses, policy(context)) for context, losses in rounds))
 
 
-def _require_best(
-    case: Case,
-    leader: Policy,
-    rounds: Rounds,
-    slack: float,
-    when: str = "",
-) -> None:
+def _require_best(case: Case, leader: Policy, rounds: Rounds, slack: float, when: str = "") -> None:
     best = _value(leader, rounds)
     for policy in case.members:
         other = _value(policy, rounds)

@@ -53,12 +53,7 @@ def save(learner: Stored, path: str | os.PathLike[str]) -> None:
 def packed(learner: Any, encoder: Encoder) -> list[bytes | memoryview]:
     """The content of a learner's file, in parts."""
     tree = encoder.encode(learner, type(learner).__name__)
-    head = {
-        "hannan": __version__,
-        "schema": SCHEMA,
-        "learner": tree,
-        "arrays": encoder.arrays,
-    }
+    head = {"hannan": __version__, "schema": SCHEMA, "learner": tree, "arrays": encoder.arrays}
     return container.pack(head, encoder.body)
 
 
@@ -146,11 +141,7 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[Any] = ()) -> Any:
 
 
 def decoded(
-    head: Head,
-    body: memoryview,
-    path: str,
-    trusted: Iterable[Any] = (),
-    kind: type = Stored,
+    head: Head, body: memoryview, path: str, trusted: Iterable[Any] = (), kind: type = Stored
 ) -> Any:
     """The learner that a head and a body describe."""
     if isinstance(trusted, str):
@@ -173,12 +164,11 @@ def _migrated(head: Head, path: str) -> Head:
             f"{path} was written by Hannan {head.get('hannan')!s:.40} (schema {found}; this "
             f"version reads up to {SCHEMA}): upgrade to read it."
         )
-    while found < SCHEMA:
-        if found not in STEPS:
+    for version in range(found, SCHEMA):
+        if version not in STEPS:
             raise DamagedFileError(
-                f"{path} has schema {found}, which no released version of Hannan wrote; this one "
-                f"reads schema {SCHEMA}."
+                f"{path} has schema {version}, which no released version of Hannan wrote; this "
+                f"one reads schema {SCHEMA}."
             )
-        head = STEPS[found](head)
-        found += 1
+        head = STEPS[version](head)
     return head
