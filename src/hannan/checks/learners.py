@@ -103,12 +103,8 @@ def check_actions_are_feasible(learner: Learner, environment: Environment, horiz
 def check_seed_fixes_the_run(learner: Learner, environment: Environment, horizon: int) -> None:
     """Two clones with the same seed choose the same actions."""
     rounds = _rounds(environment, horizon)
-    _require_same_run(
-        learner,
-        _plays(learner.clone(), rounds),
-        _plays(learner.clone(), rounds),
-        "two clones with the same seed differ",
-    )
+    again = _plays(learner.clone(), rounds)
+    _require_usual_run(learner, rounds, again, "two clones with the same seed differ")
 
 
 def check_reset_forgets_everything(
@@ -117,10 +113,10 @@ def check_reset_forgets_everything(
     """After `reset` the learner plays like a fresh clone."""
     rounds = _rounds(environment, horizon)
     used = learner.clone()
-    first = _plays(used, rounds)
+    _plays(used, rounds)
     used.reset()
     require(used.rounds == 0, f"{learner!r} counts {used.rounds} rounds after reset().")
-    _require_same_run(learner, first, _plays(used, rounds), "reset() does not forget")
+    _require_usual_run(learner, rounds, _plays(used, rounds), "reset() does not forget")
 
 
 def check_rounds_are_counted(learner: Learner, environment: Environment, horizon: int) -> None:
@@ -142,23 +138,17 @@ def check_hidden_losses_are_not_used(
     """The action of a round does not depend on its losses, nor later play on hidden ones."""
     rounds = _rounds(environment, horizon)
     expected = _plays(learner.clone(), rounds)
-    half = horizon // 2
-    changed = list(rounds)
+    half, compared = horizon // 2, horizon
     context, losses = rounds[half]
     if learner.feedback is Feedback.FULL:
-        changed[half] = (context, losses[::-1].copy())
-        compared = half + 1
+        changed, compared = losses[::-1].copy(), half + 1
     else:
-        unseen = losses.max() - losses + losses.min()
-        unseen[expected[half]] = losses[expected[half]]
-        changed[half] = (context, unseen)
-        compared = horizon
-    _require_same_run(
-        learner,
-        expected[:compared],
-        _plays(learner.clone(), changed)[:compared],
-        f"losses that were hidden in round {half} changed the play",
-    )
+        changed = losses.max() - losses + losses.min()
+        changed[expected[half]] = losses[expected[half]]
+    rounds[half] = context, changed
+    found = _plays(learner.clone(), rounds)[:compared]
+    message = f"losses that were hidden in round {half} changed the play"
+    _require_same_run(learner, expected[:compared], found, message)
 
 
 def check_calls_out_of_turn_are_refused(
@@ -166,28 +156,24 @@ def check_calls_out_of_turn_are_refused(
 ) -> None:
     """`update` before `act`, or twice, is refused and changes nothing."""
     rounds = _rounds(environment, horizon)
-    expected = _plays(learner.clone(), rounds)
-    twin = learner.clone()
-    found = []
+    twin, found = learner.clone(), []
     for context, losses in rounds:
         _require_refusal(learner, twin, _feedback(learner, 0, losses), OrderError, "out of turn")
         found.append(_step(twin, context, losses))
-    _require_same_run(learner, expected, found, "a refused update() changed the play")
+    _require_usual_run(learner, rounds, found, "a refused update() changed the play")
 
 
 def check_bad_losses_are_refused(learner: Learner, environment: Environment, horizon: int) -> None:
     """Losses that are not numbers, not finite or of the wrong shape change nothing."""
     rounds = _rounds(environment, horizon)
-    expected = _plays(learner.clone(), rounds)
-    twin = learner.clone()
-    found = []
+    twin, found = learner.clone(), []
     for t, (context, losses) in enumerate(rounds):
         action = twin.act(context)
         for bad in in_turn(_bad_feedback(_feedback(learner, action, losses)), t):
             _require_refusal(learner, twin, bad, HannanError, "bad")
         twin.update(_feedback(learner, action, losses))
         found.append(action)
-    _require_same_run(learner, expected, found, "refused losses changed the play")
+    _require_usual_run(learner, rounds, found, "refused losses changed the play")
 
 
 def check_inputs_are_not_changed(learner: Learner, environment: Environment, horizon: int) -> None:
@@ -270,12 +256,9 @@ def check_saving_changes_nothing(learner: Learner, environment: Environment, hor
     for decision, (_, losses) in zip(waiting, rounds[half:], strict=False):
         for one in (player, twin):
             one.update(_feedback(one, decision.action, losses), decision=decision.id)
-    _require_same_run(
-        learner,
-        _plays(player, rounds[half + len(waiting) :]),
-        _plays(twin, rounds[half + len(waiting) :]),
-        "one that was saved and loaded differs",
-    )
+    later = rounds[half + len(waiting) :]
+    plays = _plays(player, later), _plays(twin, later)
+    _require_same_run(learner, *plays, "one that was saved and loaded differs")
     same = player.rounds == twin.rounds and player.oracle_calls == twin.oracle_calls
     require(same, f"{learner!r} counts otherwise after it was saved and loaded.")
 
@@ -382,6 +365,13 @@ def _require_refusal(
     except error:
         return
     raise AssertionError(f"{learner!r} accepts update({loss!r}), which is {what}.")
+
+
+def _require_usual_run(
+    learner: Learner, rounds: list[tuple[Any, FloatArray]], found: list[Any], message: str
+) -> None:
+    """Require the actions that an undisturbed clone plays in these rounds."""
+    _require_same_run(learner, _plays(learner.clone(), rounds), found, message)
 
 
 def _require_same_run(learner: Learner, a: list[Any], b: list[Any], message: str) -> None:
