@@ -26,15 +26,6 @@ class Crossing(Parametrised):
     two. Where that is more than `width` numbers, products share what single features leave of
     them: each is added, with a sign, to a place that a hash of its own chooses.
 
-    Parameters
-    ----------
-    blocks
-        Some of these names.
-    width
-        The most numbers.
-
-    Examples
-    --------
     >>> import hannan as hn
     >>> menu = hn.Menu(np.array([2.0]), [[1.0, 3.0], [0.0, 5.0]])
     >>> Crossing(("action", "context*action"), 100).rows(menu)

@@ -55,18 +55,6 @@ class Panel(Stored):
     losses shown to them grow by 1/γ each round, and now and then a total is made anew from the
     rounds that still count. A class that keeps one number for each policy can do better.
 
-    Parameters
-    ----------
-    oracle
-        The policy class.
-    discounts
-        γ of each total, in (0, 1].
-    contexts
-        Those that will carry noise, as far as they are known.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> import hannan as hn
     >>> panel = Panel(hn.oracles.AllPolicies(1, 2), [1.0, 0.5])
     >>> for losses in ([0.0, 1.0], [1.0, 0.5]):
