@@ -100,21 +100,17 @@ def check_losses(
 ) -> tuple[FloatArray, float, float]:
     """A loss vector as float64, with its smallest and largest entry."""
     given = losses
-    if type(losses) is np.ndarray and losses.dtype is _FLOAT64 and losses.ndim == 1:
-        low, high = extremes(losses)
-        if low >= loss_range[0] and high <= loss_range[1] and len(losses) == length:
-            return losses, low, high
     if type(losses) is not np.ndarray or losses.dtype is not _FLOAT64:
         try:
             losses = as_floats(losses)
         except (TypeError, ValueError):
             raise InputTypeError(f"losses must be numbers, {what}; got {_shown(losses)}.") from None
-    if what == CHOSEN and losses.shape != (1,):
-        raise LossError(
-            f"The loss must be one number, {what}; got an array of shape {losses.shape}. Where the "
-            "losses of all actions are shown use hn.experts or ContextFTPL."
-        )
-    if losses.ndim != 1 or (losses.shape[0] != length and length is not None):
+    if losses.ndim != 1 or (length is not None and len(losses) != length):
+        if what == CHOSEN:
+            raise LossError(
+                f"The loss must be one number, {what}; got an array of shape {losses.shape}. Where "
+                "the losses of all actions are shown use hn.experts or ContextFTPL."
+            )
         expected = "a one-dimensional array" if length is None else f"{length} numbers, {what}"
         raise LossError(f"losses must be {expected}; got an array of shape {losses.shape}.")
     low, high = extremes(losses)
