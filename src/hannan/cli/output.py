@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
@@ -26,6 +26,9 @@ from hannan.experiments.run import Run, run
 from hannan.experiments.summary import Record, Row, compared
 
 _SEES = {"full": "all", "semi": "chosen", "none": "nothing"}
+
+PATH, COUNT = click.Path(path_type=Path), click.IntRange(1)
+"""Types of options: a file or folder, and a whole number of something."""
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead.")
 
@@ -109,24 +112,18 @@ def print_failures(done: Run) -> int:
     return 2 if all(failure.expected for _, failure in done.failures) else 1
 
 
-def result_tables(rows: Sequence[Row], titles: Mapping[str, str]) -> list[Table]:
-    """A table for each environment: its learners, and the best policy in hindsight."""
-    return [
-        _world_table(titles.get(name, name), list(group))
-        for name, group in groupby(rows, key=lambda row: row.environment)
-    ]
-
-
-def titles_of(records: Sequence[Record]) -> dict[str, str]:
-    """The titles of the environments, by name."""
+def print_rows(console: Console, rows: Sequence[Row], records: Sequence[Record]) -> None:
+    """Print a table for each environment: its learners, and the best policy in hindsight."""
     worlds = [record["cell"]["environment"] for record in records]
-    return {world["name"]: world.get("title", world["name"]) for world in worlds}
+    titles = {world["name"]: world.get("title", world["name"]) for world in worlds}
+    for name, group in groupby(rows, key=lambda row: row.environment):
+        console.print(_world_table(titles[name], list(group)), "")
 
 
-def _world_table(title: str, rows: list[Row]) -> Table:
-    first = rows[0]
-    table = Table(
-        title=f"{escape(title)}, {first.rounds:,} rounds\n",
+def plain_table(title: str | Text) -> Table:
+    """A table without a frame, whose bold title stands to the left."""
+    return Table(
+        title=title,
         title_justify="left",
         title_style="bold",
         box=SIMPLE_HEAD,
@@ -134,11 +131,20 @@ def _world_table(title: str, rows: list[Row]) -> Table:
         pad_edge=False,
         padding=(0, 1, 0, 0),
     )
+
+
+def _world_table(title: str, rows: list[Row]) -> Table:
+    first = rows[0]
+    table = plain_table(f"{escape(title)}, {first.rounds:,} rounds\n")
     logged = any(row.effective < 0.999 * row.rounds for row in rows)
     # In a world that reacts, everyone has a best policy of their own.
     common = first.best is not None and all(row.best == first.best for row in rows)
-    columns = _COLUMNS + (() if common else _BEST) + (_EFFECTIVE if logged else ())
-    shown = [(name, show) for name, show in columns if any(show(row) for row in rows)]
+    hidden = {"best": common, "effective rounds": not logged}
+    shown = [
+        (name, show)
+        for name, show in _COLUMNS
+        if not hidden.get(name) and any(show(row) for row in rows)
+    ]
     table.add_column("learner")
     for name, _ in shown:
         table.add_column(name, justify="right")
@@ -148,17 +154,13 @@ def _world_table(title: str, rows: list[Row]) -> Table:
         best = [first.best.show(3) if name == "mean loss" else "" for name, _ in shown]
         name = "best in hindsight" if first.found is None else "best found"
         table.add_row(f"[dim]{name}[/]", *(f"[dim]{text}[/]" for text in best))
-    table.caption = _notes(rows)
+    # Which models found the best policy, and how well hints did.
+    models = dict.fromkeys(row.found for row in rows if row.found is not None)
+    notes = [f"best found in hindsight by: {name}." for name in models]
+    notes += [f"{row.learner}: {row.hints}." for row in rows if row.hints is not None]
+    table.caption = escape("\n" + "\n".join(notes)) if notes else None
     table.caption_justify = "left"
     return table
-
-
-def _notes(rows: list[Row]) -> str | None:
-    """Which models found the best policy, and how well hints did."""
-    models = dict.fromkeys(row.found for row in rows if row.found is not None)
-    lines = [f"best found in hindsight by: {name}." for name in models]
-    lines += [f"{row.learner}: {row.hints}." for row in rows if row.hints is not None]
-    return escape("\n" + "\n".join(lines)) if lines else None
 
 
 _COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
@@ -166,14 +168,7 @@ _COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
     ("mean loss", lambda row: "" if row.mean_loss is None else row.mean_loss.show(3)),
     ("regret", lambda row: "" if row.regret is None else row.regret.show(0)),
     ("certificate", lambda row: "" if row.certificate is None else f"{row.certificate.mean:,.0f}"),
-    (
-        "rounds/s",
-        lambda row: "" if row.rounds_per_second is None else f"{row.rounds_per_second:,.0f}",
-    ),
-)
-_BEST: tuple[tuple[str, Callable[[Row], str]], ...] = (
+    ("rounds/s", lambda row: f"{row.rounds_per_second:,.0f}" if row.rounds_per_second else ""),
     ("best", lambda row: "" if row.best is None else f"{row.best.mean:.3f}"),
-)
-_EFFECTIVE: tuple[tuple[str, Callable[[Row], str]], ...] = (
     ("effective rounds", lambda row: f"{row.effective:,.0f}"),
 )

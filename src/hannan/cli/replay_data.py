@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import shutil
 import sys
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,8 @@ from hannan.environments._kinds import Columns, look
 from hannan.environments.from_log import Logged
 from hannan.experiments.units import Units
 
-LIMITS = ("max_columns", "max_unpacked")
-DIALECT = ("delimiter", "decimal", "encoding", "header")
+_LIMITS = ("max_columns", "max_unpacked")
+_DIALECT = ("delimiter", "decimal", "encoding", "header")
 _OUTCOMES = ("label", "action", "loss", "reward", "propensity", "current")
 _STARTS = {b"PK": ".csv.zip", b"\x1f\x8b": ".csv.gz", b"PAR1": ".parquet", b"{": ".jsonl"}
 
@@ -60,6 +59,11 @@ class Stream:
         return self.environment.n_actions is None
 
     @property
+    def features(self) -> Any:
+        """Those of a context, where contexts have some."""
+        return getattr(self.environment, "features", None)
+
+    @property
     def names(self) -> list[str]:
         """Of the actions."""
         return [str(name) for name in self.environment.actions]
@@ -80,7 +84,7 @@ def spooled(folder: Path) -> Path:
 def read_stream(path: Path, asked: dict[str, Any], rounds: int | None) -> Stream:
     """Read a file once: all of its values are checked, and what is needed of it is found.
 
-    `given` has columns and options by the names that `FromFile` and `FromLog` have for them, None
+    `asked` has columns and options by the names that `FromFile` and `FromLog` have for them, None
     for those not given.
     """
     options = {name: value for name, value in asked.items() if value is not None}
@@ -90,8 +94,7 @@ def read_stream(path: Path, asked: dict[str, Any], rounds: int | None) -> Stream
     rows = environment.horizon if rounds is None else rounds
     if rows == 0:
         raise ParameterError(f"There are no rows in the file {str(path)!r}.")
-    if environment.n_actions == 1:
-        raise _one_action(environment.actions[0])
+    _check_actions(environment)
     if rows > environment.horizon:
         raise ParameterError(
             f"There are {environment.horizon} rows in the file {str(path)!r}; {rows} were asked "
@@ -107,8 +110,8 @@ def read_stream(path: Path, asked: dict[str, Any], rounds: int | None) -> Stream
 
 def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, Columns]:
     """The environment of a file of rows, and what its columns hold."""
-    limits = {name: options.pop(name) for name in LIMITS if name in options}
-    dialect = {name: options.pop(name) for name in DIALECT if name in options}
+    limits = {name: options.pop(name) for name in _LIMITS if name in options}
+    dialect = {name: options.pop(name) for name in _DIALECT if name in options}
     file = open_table(path, **limits, dialect=dialect or None)
     outcomes = [options.get(name) for name in _OUTCOMES]
     used = [name for name in [*outcomes, *options.get("losses", ())] if isinstance(name, str)]
@@ -126,14 +129,13 @@ def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, Col
         table["dialect"] = asdict(file.dialect)
     if "cost" in options:
         table["cost"] = _costs(options["cost"])
-        table.setdefault("value_range", _span_of_costs(table["cost"]))
-    if "action" in options:
-        values = [options.get("loss") or options.get("reward")]
-    else:
-        values = list(options.get("losses", ()))
-    if values and "value_range" not in options and None not in values:
-        extremes = _extremes(file, values)
-        table["value_range"] = (0.0, 1.0) if 0.0 <= extremes[0] <= extremes[1] <= 1.0 else extremes
+        costs = [cost for row in table["cost"].values() for cost in row.values()]
+        if not all(map(math.isfinite, costs)):
+            raise ParameterError("--cost must be finite numbers.")
+        table.setdefault("value_range", (min([0.0, *costs]), max([1.0, *costs])))
+    values = options.get("losses") or [options.get("loss") or options.get("reward")]
+    if "value_range" not in table and "label" not in options and None not in values:
+        table["value_range"] = _extremes(file, values)
     return FromLog(**table) if "action" in options else FromFile(**table), columns
 
 
@@ -173,26 +175,20 @@ def _matrix(path: str) -> dict[str, dict[str, float]]:
     return matrix
 
 
-def _span_of_costs(costs: Mapping[str, Mapping[str, float]]) -> tuple[float, float]:
-    values = [0.0, 1.0, *(value for row in costs.values() for value in row.values())]
-    if not all(map(math.isfinite, values)):
-        raise ParameterError("--cost must be finite numbers.")
-    return min(values), max(values)
-
-
 def _extremes(file: TableFile, names: list[Any]) -> tuple[float, float]:
-    """The smallest and the largest number in some columns."""
+    """The smallest and the largest number in some columns, or 0 and 1 where these are outside."""
     low, high = math.inf, -math.inf
     for _, batch in file.batches(names):
-        for name in names:
-            for cell in batch[name]:
-                try:
-                    value = float(cell)
-                except (TypeError, ValueError, OverflowError):
-                    continue  # missing, or wrong: then the row is named when it is played
-                if math.isfinite(value):
-                    low, high = min(low, value), max(high, value)
-    return (low, high) if low < high else (min(low, 0.0), max(high, 1.0)) if low == high else (0, 1)
+        for cell in (cell for name in names for cell in batch[name]):
+            try:
+                value = float(cell)
+            except (TypeError, ValueError, OverflowError):
+                continue  # missing, or wrong: then the row is named when it is played
+            if math.isfinite(value):
+                low, high = min(low, value), max(high, value)
+    if low < high:
+        return (0.0, 1.0) if low >= 0.0 and high <= 1.0 else (low, high)
+    return (min(low, 0.0), max(high, 1.0)) if low == high else (0.0, 1.0)
 
 
 def _vw(path: Path, options: dict[str, Any], rounds: int | None) -> Stream:
@@ -209,8 +205,7 @@ def _vw(path: Path, options: dict[str, Any], rounds: int | None) -> Stream:
         if isinstance(arguments.get("columns"), int):
             arguments["action_columns"] = arguments["columns"]
     environment = FromVW(str(path), **arguments)
-    if environment.n_actions == 1:
-        raise _one_action(0)
+    _check_actions(environment)
     if not environment.oblivious:
         raise ParameterError(
             f"The actions in the file {str(path)!r} are not available in every round. Make a log "
@@ -224,11 +219,12 @@ def _vw(path: Path, options: dict[str, Any], rounds: int | None) -> Stream:
     return Stream(table, environment, rows, None, 0, Units(low, high, False))
 
 
-def _one_action(name: Any) -> ParameterError:
-    return ParameterError(
-        f"There is one action only, {str(name)!r}: nothing to choose. Declare all of them "
-        "(--labels, --actions)."
-    )
+def _check_actions(environment: FromFile | FromLog | FromVW) -> None:
+    if environment.n_actions == 1:
+        raise ParameterError(
+            f"There is one action only, {str(environment.actions[0])!r}: nothing to choose. "
+            "Declare all of them (--labels, --actions)."
+        )
 
 
 def _described(environment: FromFile | FromLog) -> dict[str, Any]:

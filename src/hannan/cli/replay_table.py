@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
+
+from hannan.cli.output import plain_table
 
 Rows = Mapping[str, Mapping[str, Any]]
 
@@ -47,18 +48,12 @@ def replay_table(title: str, units: str, rows: Rows, width: int) -> Table:
         if any(texts):
             columns[f"mean {units}" if column.key == "mean" else column.heading] = texts
     for heading in _SPARE:
-        if _width(rows, columns) > width:
+        wide = [max(map(len, (head, *texts))) for head, texts in columns.items()]
+        if max(map(len, rows)) + sum(_GAP + entry for entry in wide) > width:
             columns.pop(heading, None)
     # Rich would fold a title at the width of the table, which may be far less than the terminal's.
     fits = len(title) <= width
-    table = Table(
-        title=Text(title, "bold", no_wrap=fits, overflow="ignore" if fits else "fold"),
-        title_justify="left",
-        box=SIMPLE_HEAD,
-        show_edge=False,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-    )
+    table = plain_table(Text(title, no_wrap=fits, overflow="ignore" if fits else "fold"))
     table.add_column("", no_wrap=True)
     for heading in columns:
         table.add_column(heading, justify="right", no_wrap=True)
@@ -72,8 +67,12 @@ def _texts(column: _Column, rows: Rows) -> list[str]:
     compared = [row.get(key) for row in rows.values() for key in column.alike]
     decimals = decimals_of(compared, column.digits)
     missing = "-" if column.key == "mean" else ""
-    # Adding zero turns what was rounded to -0 into 0.
-    return [missing if v is None else f"{round(v, decimals) + 0.0:,.{decimals}f}" for v in values]
+    return [missing if value is None else fixed(value, decimals) for value in values]
+
+
+def fixed(value: float, decimals: int) -> str:
+    """A number with so many decimals; adding zero turns what was rounded to -0 into 0."""
+    return f"{round(value, decimals) + 0.0:,.{decimals}f}"
 
 
 def decimals_of(values: Iterable[float | None], digits: int) -> int:
@@ -87,21 +86,9 @@ def decimals_of(values: Iterable[float | None], digits: int) -> int:
     return max(0, digits - math.floor(math.log10(largest)) - (largest < 1.0))
 
 
-def _width(rows: Rows, columns: Mapping[str, list[str]]) -> int:
-    wide = [max(map(len, (heading, *texts))) for heading, texts in columns.items()]
-    return max(map(len, rows)) + sum(_GAP + entry for entry in wide)
-
-
 def confusion_table(confusion: Mapping[str, Any]) -> Table:
     """How often each action was taken where each class was right, by the best choice and now."""
-    table = Table(
-        title=Text("what was done, by what was right", "bold"),
-        title_justify="left",
-        box=SIMPLE_HEAD,
-        show_edge=False,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-    )
+    table = plain_table("what was done, by what was right")
     table.add_column("right", no_wrap=True)
     for who in confusion["counts"]:
         for action in confusion["actions"]:

@@ -9,20 +9,18 @@ from itertools import islice, repeat
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from hannan.adapters.vw.files import FromVW
 from hannan.baselines import __all__ as BASELINES
 from hannan.cli.replay_answer import Player
 from hannan.cli.replay_data import Stream
 from hannan.core import Feedback, ParameterError
-from hannan.core.oracle import context_at
 from hannan.environments import FromFile, FromLog
 from hannan.environments._features import column_of
 from hannan.experiments.catalogue import RECOMMENDED
 from hannan.experiments.cell import Cell
-from hannan.experiments.fitted_rules import Fitted, sample_of
+from hannan.experiments.fitted_rules import Fitted, rows_of, sample_of
 from hannan.experiments.game import Game, world_rng
+from hannan.experiments.plan import Plan
 from hannan.learners import __all__ as LEARNERS
 
 _BLOCK = 1024
@@ -39,9 +37,12 @@ def snippet(stream: Stream, choice: Player | None) -> str:
         for name, value in stream.table.items()
         if name not in _ALREADY | {"type"} and value not in (None, [])
     }
-    arguments = "".join(f"    {name}={_written(value)},\n" for name, value in given.items())
-    path = Path(environment.path)
-    head = f"import hannan as hn\n\nworld = hn.{module}.{kind}(\n    {str(path)!r},\n{arguments})\n"
+    path = str(Path(environment.path))
+    head = f"import hannan as hn\n\nworld = hn.{module}.{kind}(\n    {path!r},\n"
+    for name, value in given.items():
+        text = pprint.pformat(value, sort_dicts=False, width=88, compact=True)
+        head += f"    {name}={text}".replace("\n", "\n    ") + ",\n"
+    head += ")\n"
     if choice is None or choice.kind == "constant" or stream.described:
         return head
     if choice.kind == "rule":
@@ -54,47 +55,40 @@ def snippet(stream: Stream, choice: Player | None) -> str:
             f"rule = hn.experiments.fit_rule({choice.name!r}, X, losses)\n"
             "print(world.actions[rule.choose(X[-1:])[0]])  # for the last row"
         )
-    table = dict(choice.record["cell"]["learner"])
     return (
         head
-        + f"learner = {_call(table, environment)}\n"
+        + f"learner = {_call(choice.record['cell']['learner'], environment)}\n"
         + f"trace = hn.play(learner, world, {stream.rounds}, seed=0)\n"
         + "print(trace.mean_loss, world.actions[trace.actions[-1]])"
     )
 
 
-def _written(value: Any) -> str:
-    """A value over as many lines as it needs, inside a call."""
-    text = pprint.pformat(value, sort_dicts=False, width=88, compact=True)
-    return text.replace("\n", "\n    ")
-
-
 def _call(table: dict[str, Any], environment: FromFile | FromLog | FromVW) -> str:
     """The call that makes a learner of its table."""
     kind = str(table["type"]).removeprefix("hn.")
-    K, named = environment.n_actions, {k: v for k, v in table.items() if k not in ("name", "type")}
+    K = environment.n_actions
     policies = f"hn.oracles.LinearPolicies({K})"
     if not getattr(environment, "features", True):
         policies = f"hn.oracles.AllPolicies(1, {K})"
-    arguments = []
-    for name, value in named.items():
-        inner = value
-        if isinstance(value, dict):
-            place = "predictors" if name == "predictor" else ""
-            text = f"hn.{place}.{value['type']}()" if place else _call(value, environment)
-            arguments.append(f"{name}={text}")
-        else:
-            arguments.append(f"{name}={inner!r}")
+    arguments = {name: repr(v) for name, v in table.items() if name not in ("name", "type")}
+    for name in ("predictor", "learner"):
+        if isinstance(inner := table.get(name), dict):
+            predictor = name == "predictor"
+            arguments[name] = (
+                f"hn.predictors.{inner['type']}()" if predictor else _call(inner, environment)
+            )
+    first, seed = [], ["seed=0"]
     if kind in RECOMMENDED:
-        if "actions" not in named:
-            arguments.insert(0, str(K) if kind == "bandit" else policies)
-        return f"hn.{kind}({', '.join([*arguments, 'seed=0'])})"
-    if kind in BASELINES:
-        first = policies if kind in ("FollowTheLeader", "EpochGreedy") else str(K)
-        return f"hn.baselines.{kind}({', '.join([first, *arguments])})"
-    if kind in LEARNERS and "learner" not in named:
-        return f"hn.{kind}({', '.join([policies, *arguments, 'seed=0'])})"
-    return f"hn.{kind}({', '.join(arguments)})"
+        first = [] if "actions" in arguments else [str(K) if kind == "bandit" else policies]
+    elif kind in BASELINES:
+        first = [policies if kind in ("FollowTheLeader", "EpochGreedy") else str(K)]
+        seed, kind = [], f"baselines.{kind}"
+    elif kind in LEARNERS and "learner" not in arguments:
+        first = [policies]
+    else:
+        seed = []
+    named = [f"{name}={text}" for name, text in arguments.items()]
+    return f"hn.{kind}({', '.join([*first, *named, *seed])})"
 
 
 def decisions(stream: Stream, cell: Cell, choice: Player) -> Iterator[int]:
@@ -108,13 +102,9 @@ def decisions(stream: Stream, cell: Cell, choice: Player) -> Iterator[int]:
         sample = sample_of(environment, policies, stream.rounds, cell.seed)
         assert sample is not None
         rule = Fitted(choice.name, sample, stream.rounds, cell.folds)
-        rounds = environment.rounds(stream.rounds, world_rng(cell.seed))
-        done = 0
+        rounds, done = environment.rounds(stream.rounds, world_rng(cell.seed)), 0
         while block := list(islice(rounds, _BLOCK)):
-            rows = np.array(
-                [context_at(policies, done + i, r.context) for i, r in enumerate(block)]
-            )
-            yield from rule.choose(rows, done).tolist()
+            yield from rule.choose(rows_of(policies, done, block), done).tolist()
             done += len(block)
     else:
         game = Game(cell.player(), environment, stream.rounds, world_rng(cell.seed))
@@ -122,8 +112,10 @@ def decisions(stream: Stream, cell: Cell, choice: Player) -> Iterator[int]:
             yield int(this_round.action)  # type: ignore[arg-type]
 
 
-def write_decisions(path: Path, stream: Stream, cell: Cell, choice: Player) -> None:
+def write_decisions(path: Path, stream: Stream, plan: Plan, choice: Player) -> None:
     """A CSV file: the number of each row that was played, and the action."""
+    learners = (c for c in plan.cells if c.learner and c.learner["name"] == choice.name)
+    cell = next(learners, plan.cells[0])
     with path.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
         table.writerow(["row", "decision"])
@@ -139,15 +131,8 @@ def train_decider(stream: Stream, seed: int, tick: Any) -> Any:
     if stream.columns is None or isinstance(environment, FromVW):
         raise ParameterError("--save needs a table of rows, not a log of Vowpal Wabbit.")
     kinds = {name: column_of(kind) for name, kind in stream.columns.kinds.items()}
-    span = (units.low, units.high)
-    outcome = "reward" if units.rewards else "loss"
-    decider = Decider(
-        actions=stream.names,
-        rewards=span if units.rewards else None,
-        losses=None if units.rewards else span,
-        features=kinds or None,
-        seed=seed,
-    )
+    span: dict[str, Any] = {"rewards" if units.rewards else "losses": (units.low, units.high)}
+    decider = Decider(actions=stream.names, features=kinds or None, seed=seed, **span)
     rows: Iterator[Any] = environment.rows(stream.rounds) if kinds else repeat(None)
     bare = environment.clone(context=None)
     if isinstance(bare, FromLog) and bare.method != "rejection":
@@ -160,7 +145,7 @@ def train_decider(stream: Stream, seed: int, tick: Any) -> Any:
         if loss is None:  # the log does not say
             decider.expire(older_than=0.0)
         else:
-            decider.report(decision, **{outcome: units.mean(float(loss))})
+            decider.report(decision, **{units.name: units.mean(float(loss))})
         if t % _BLOCK == 0 or t == stream.rounds:
             tick(t)
     return decider

@@ -9,13 +9,14 @@ import click
 from rich.console import Console
 
 from hannan.cli.output import (
+    COUNT,
+    PATH,
     as_json,
     play_plan,
     print_failures,
     print_json,
+    print_rows,
     reading,
-    result_tables,
-    titles_of,
     write_report_of,
 )
 from hannan.core import ParameterError
@@ -28,20 +29,14 @@ _BACKENDS = ("serial", "loky", "dask", "ray")
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@click.option(
-    "--output",
-    type=click.Path(path_type=Path),
-    help="Folder of results and report. [default: results/NAME]",
-)
+@click.option("--output", type=PATH, help="Folder of results and report. [default: results/NAME]")
 @click.option("--backend", type=click.Choice(_BACKENDS), default="loky", show_default=True)
-@click.option("--jobs", type=click.IntRange(1), help="Cells at once. [default: one for each core]")
+@click.option("--jobs", type=COUNT, help="Cells at once. [default: one for each core]")
 @click.option("--address", help="Of a Dask scheduler or Ray cluster that is running.")
 @click.option("--no-report", is_flag=True, help="Write no HTML report.")
 @click.option("--dry-run", is_flag=True, help="Only list the games; nothing is made or imported.")
 @as_json
-@click.pass_context
 def run(
-    context: click.Context,
     file: Path,
     output: Path | None,
     backend: str,
@@ -85,22 +80,21 @@ def _inside(results: Path, name: str) -> Path:
 
 def _print(plan: Plan, done: Run, folder: Path, report: Path | None, as_json: bool) -> None:
     rows = summarise(done.records, done.times)
+    kept = len(done.records) - done.played
     if as_json:
         summary: dict[str, Any] = {
             "name": plan.name,
             "results": str(folder / "results.jsonl"),
-            "report": None if report is None else str(report),
+            "report": report and str(report),
             "played": done.played,
-            "kept": len(done.records) - done.played,
+            "kept": kept,
             "failures": {cell.label: failure.error for cell, failure in done.failures},
             "rows": [row.as_dict() for row in rows],
         }
         print_json(summary)
         return
     console = Console()
-    for table in result_tables(rows, titles_of(done.records)):
-        console.print(table, "")
-    kept = len(done.records) - done.played
+    print_rows(console, rows, done.records)
     verb = "was" if kept == 1 else "were"
     console.print(f"{done.played} cells played, {kept} {verb} already in the results file.")
     console.print(f"results: {folder / 'results.jsonl'}", soft_wrap=True)

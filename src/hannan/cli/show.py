@@ -7,14 +7,14 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from hannan.cli.output import as_json, print_json, reading, result_tables, titles_of
+from hannan.cli.output import PATH, as_json, print_json, print_rows, reading
 from hannan.experiments.run import read_run
 from hannan.experiments.summary import compared, summarise
 
 
 @click.command()
-@click.argument("results", type=click.Path(path_type=Path))
-@click.option("--report", type=click.Path(path_type=Path), help="Write the HTML report here.")
+@click.argument("results", type=PATH)
+@click.option("--report", type=PATH, help="Write the HTML report here.")
 @click.option(
     "--export",
     type=click.Path(path_type=Path, file_okay=False),
@@ -33,31 +33,23 @@ def show(
 ) -> None:
     """Show RESULTS: the folder that `hannan run` wrote, or its results.jsonl."""
     with reading(results):
-        _show(results, report, export, formats or ("png", "svg"), as_json)
+        done, title, description = read_run(results)
+        records, times = compared(done.records), done.times
+        rows = summarise(done.records, times)
+        written: list[Path] = []
+        if report is not None:
+            from hannan.report import write_report
 
+            written.append(write_report(records, times, report, title, description))
+        if export is not None:
+            from hannan.report import write_figures
 
-def _show(
-    results: Path, report: Path | None, export: Path | None, formats: tuple[str, ...], as_json: bool
-) -> None:
-    done, title, description = read_run(results)
-    records, times = compared(done.records), done.times
-    rows = summarise(done.records, times)
-    written: list[Path] = []
-    if report is not None:
-        from hannan.report import write_report
-
-        written.append(write_report(records, times, report, title, description))
-    if export is not None:
-        from hannan.report import write_figures
-
-        written += write_figures(records, times, export, formats)
-    if as_json:
-        print_json(
-            {"rows": [row.as_dict() for row in rows], "files": [str(path) for path in written]}
-        )
-        return
-    console = Console()
-    for table in result_tables(rows, titles_of(records)):
-        console.print(table, "")
-    for path in written:
-        console.print(f"wrote {path}", soft_wrap=True)
+            written += write_figures(records, times, export, formats or ("png", "svg"))
+        if as_json:
+            files = [str(path) for path in written]
+            print_json({"rows": [row.as_dict() for row in rows], "files": files})
+            return
+        console = Console()
+        print_rows(console, rows, records)
+        for path in written:
+            console.print(f"wrote {path}", soft_wrap=True)

@@ -15,7 +15,7 @@ from rich.table import Table
 
 from hannan._version import __version__
 from hannan.cli.output import as_json, print_json, stderr
-from hannan.verify import Check, Claim, Verdict, claims
+from hannan.verify import Claim, Verdict, claims
 from hannan.verify import verify as try_claims
 
 
@@ -39,10 +39,11 @@ def verify(
     """Try every lemma and theorem of the paper; exit code 1 if a claim fails."""
     if quick and full:
         raise click.UsageError("--quick and --full exclude each other.")
-    names = list(only) or None
-    verdicts = _verdicts(names, full, seed)
-    if report:
-        _write_page(verdicts, report)
+    verdicts = _verdicts(list(only) or None, full, seed)
+    if report:  # every check as one HTML page that opens offline
+        page = Console(file=io.StringIO(), record=True, width=120, highlight=False)
+        page.print(f"hannan {__version__}, verify", as_table(verdicts, every=True))
+        page.save_html(report)
     failed = [verdict.claim.name for verdict in verdicts if not verdict.passed]
     if as_json:
         print_json({"claims": [_plain(verdict) for verdict in verdicts], "report": report})
@@ -57,13 +58,6 @@ def verify(
     seconds = sum(verdict.seconds for verdict in verdicts)
     console.print(f"All {len(verdicts)} claims stand ({seconds:.0f} s).")
     return 0
-
-
-def _write_page(verdicts: list[Verdict], path: str) -> None:
-    """Write every check as one HTML page that opens offline."""
-    page = Console(file=io.StringIO(), record=True, width=120, highlight=False)
-    page.print(f"hannan {__version__}, verify", as_table(verdicts, every=True))
-    page.save_html(path)
 
 
 def _verdicts(names: list[str] | None, full: bool, seed: int) -> list[Verdict]:
@@ -132,7 +126,10 @@ def as_table(verdicts: list[Verdict], every: bool = False) -> Table:
         shown = [c for c in checks if every or c is tightest or not c.passed]
         for check in shown:
             mark = "" if check.passed and len(shown) == 1 else _mark(check.passed)
-            table.add_row(mark, f"[dim]{_sentence(check)}[/]", f"{check.margin:.0%}")
+            numbers = f"{check.measured:.4g} {'≤' if check.at_most else '≥'} {check.limit:.4g}"
+            chance = f" ± {check.allowance:.2g}" if check.allowance else ""
+            sentence = f"{escape(check.what)}: [not dim]{numbers}{chance}[/]"
+            table.add_row(mark, f"[dim]{sentence}[/]", f"{check.margin:.0%}")
         if len(shown) < len(checks):
             more = len(checks) - len(shown)
             table.add_row("", f"[dim]and {more} more check{'s' * (more > 1)}[/]")
@@ -142,10 +139,3 @@ def as_table(verdicts: list[Verdict], every: bool = False) -> Table:
 
 def _mark(passed: bool) -> str:
     return "[green]holds[/]" if passed else "[bold red]FAILS[/]"
-
-
-def _sentence(check: Check) -> str:
-    sign = "≤" if check.at_most else "≥"
-    chance = f" ± {check.allowance:.2g}" if check.allowance else ""
-    numbers = f"{check.measured:.4g} {sign} {check.limit:.4g}{chance}"
-    return f"{escape(check.what)}: [not dim]{numbers}[/]"

@@ -20,7 +20,8 @@ import hashlib
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -178,22 +179,22 @@ def entries(kind: str) -> tuple[Entry, ...]:
 
     The kind "options" has the small objects of `OPTIONS`.
     """
+    named: dict[str, Any]
     if kind == "options":
-        options = {name: getattr(importlib.import_module(at), name) for name, at in OPTIONS.items()}
-        return tuple(Entry(kind, name, _summary(made), made) for name, made in options.items())
-    package = importlib.import_module(f"hannan.{kind}")
-    found = []
+        named = {name: getattr(importlib.import_module(at), name) for name, at in OPTIONS.items()}
+    else:
+        package, base = importlib.import_module(f"hannan.{kind}"), BASES[kind]
+        public = {name: getattr(package, name) for name in sorted(package.__all__)}
+        named = {
+            name: made
+            for name, made in public.items()
+            if inspect.isclass(made) and issubclass(made, base)
+            if not (inspect.isabstract(made) or getattr(made, "_is_protocol", False))
+        }
     if kind == "learners":
         top = importlib.import_module("hannan")
-        for name in RECOMMENDED:
-            made = getattr(top, name)
-            found.append(Entry(kind, name, _summary(made), made))
-    for name in sorted(package.__all__):
-        made = getattr(package, name)
-        is_class = inspect.isclass(made) and issubclass(made, BASES[kind])
-        if is_class and not (inspect.isabstract(made) or getattr(made, "_is_protocol", False)):
-            found.append(Entry(kind, name, _summary(made), made))
-    return tuple(found)
+        named = {name: getattr(top, name) for name in RECOMMENDED} | named
+    return tuple(Entry(kind, name, _summary(made), made) for name, made in named.items())
 
 
 def find(name: str, kinds: Iterable[str] = KINDS, folder: str | None = None) -> Any:
@@ -231,7 +232,6 @@ def located(
     theirs = _registered_as(name, order)
     if theirs is not None:
         return lambda: _loaded(*theirs)
-    _refuse_unregistered(name)
     fitting = list(kinds) or order
     known = [entry.name for place in fitting for entry in entries(place)]
     known += [entry.name for place in fitting for entry in registered(place)]
@@ -241,7 +241,7 @@ def located(
 def code_of(name: str, folder: str | None) -> Path | None:
     """The file with the code that a name leads to outside of Hannan, once it was found."""
     if ":" in name:
-        return None if name in _UNLISTED else _mine_file(folder)
+        return None if name in _UNLISTED or folder is None else Path(folder, MINE)
     try:
         made = find(name)
     except ParameterError:
@@ -275,6 +275,15 @@ def nearest(wrong: str, known: Iterable[str], most: int = 12) -> str:
     return "; `hannan list` shows all names."
 
 
+@contextmanager
+def at_place(place: object) -> Iterator[None]:
+    """Begin the errors of what is done inside with a place: a key, an option, or a file."""
+    try:
+        yield
+    except HannanError as error:
+        raise ParameterError(f"{place}: {error}") from None
+
+
 @dataclass(frozen=True)
 class Workshop:
     """Makes what tables describe."""
@@ -292,8 +301,9 @@ class Workshop:
         An argument that is a table with a type is made first. Errors begin with `place`, where the
         table stands.
         """
-        make = _maker(table, place, kinds, self.folder)()
-        kind = table["type"]
+        with at_place(place):
+            kind = _type_of(table)
+            make = find(kind, kinds, self.folder)
         parameters = inspect.signature(make).parameters
         recommended = inspect.isfunction(make) and make in [e.made for e in entries("learners")]
         accepted = [p.name for p in parameters.values() if p.kind != p.VAR_KEYWORD]
@@ -351,7 +361,8 @@ def check_types(value: Any, place: str, kinds: tuple[str, ...], folder: str | No
     Nothing is made, and nothing foreign is imported.
     """
     if isinstance(value, Mapping) and "type" in value:
-        _maker(value, place, kinds, folder)
+        with at_place(place):
+            located(_type_of(value), kinds, folder)
         for key, inner in value.items():
             check_types(inner, f"{place}.{key}", _KINDS_OF_ARGUMENT.get(key, ()), folder)
     elif isinstance(value, list):
@@ -359,25 +370,12 @@ def check_types(value: Any, place: str, kinds: tuple[str, ...], folder: str | No
             check_types(inner, f"{place}[{i}]", kinds, folder)
 
 
-def _maker(
-    table: Mapping[str, Any], place: str, kinds: tuple[str, ...], folder: str | None
-) -> Callable[[], Any]:
+def _type_of(table: Mapping[str, Any]) -> str:
     kind = table.get("type")
     if not isinstance(kind, str):
         got = "none" if kind is None else repr(kind)
-        raise ParameterError(f"{place}: type must name what to make; got {got}.")
-    try:
-        load = located(kind, kinds, folder)
-    except HannanError as error:
-        raise ParameterError(f"{place}: {error}") from None
-
-    def loaded() -> Any:
-        try:
-            return load()
-        except HannanError as error:
-            raise ParameterError(f"{place}: {error}") from None
-
-    return loaded
+        raise ParameterError(f"type must name what to make; got {got}.")
+    return kind
 
 
 def _constructor(made: Any, owner: str, name: str) -> Any:
@@ -394,11 +392,12 @@ def _constructor(made: Any, owner: str, name: str) -> Any:
 def _registered_as(name: str, kinds: Iterable[str]) -> tuple[Registered, str] | None:
     """What packages have registered under a name, and the constructor that is asked for."""
     for kind in kinds:
-        found = []
-        for entry in registered(kind):
-            for own in (entry.name, entry.qualified):
-                if name == own or name.startswith(f"{own}."):
-                    found.append((entry, name[len(own) + 1 :]))
+        found = [
+            (entry, name[len(own) + 1 :])
+            for entry in registered(kind)
+            for own in (entry.name, entry.qualified)
+            if name == own or name.startswith(f"{own}.")
+        ]
         if len(found) > 1:
             choices = " or ".join(repr(entry.qualified) for entry, _ in found)
             raise ParameterError(
@@ -406,20 +405,14 @@ def _registered_as(name: str, kinds: Iterable[str]) -> tuple[Registered, str] | 
             )
         if found:
             return found[0]
-    return None
-
-
-def _refuse_unregistered(name: str) -> None:
-    """Raise for "package.Name" where the package has registered other classes."""
-    others: dict[str, list[str]] = {}
-    for entry in (entry for kind in KINDS for entry in registered(kind)):
-        others.setdefault(entry.package, []).append(entry.name)
-    for package, known in others.items():
+    for package in {entry.package for kind in KINDS for entry in registered(kind)}:
         if name.startswith(f"{package}."):
             wanted = name[len(package) + 1 :]
+            known = [e.name for kind in KINDS for e in registered(kind) if e.package == package]
             raise ParameterError(
                 f"the package {package!r} has registered no {wanted!r}{nearest(wanted, known)}"
             )
+    return None
 
 
 def _loaded(other: Registered, constructor: str) -> Any:
@@ -441,15 +434,11 @@ def _by_place(name: str, folder: str | None) -> Callable[[], Any]:
             "the experiment file. Write your class there, or register it as an entry point of its "
             "package; `hannan list` shows all names."
         )
-    file = _mine_file(folder)
+    file = None if folder is None else Path(folder, MINE)
     wanted, _, constructor = attribute.partition(".")
     if file is None or not file.is_file():
         raise ParameterError(f"{name!r} is looked for in {MINE} beside the experiment file: none.")
     return lambda: _constructor(_defined(_run(file), wanted), wanted, constructor)
-
-
-def _mine_file(folder: str | None) -> Path | None:
-    return None if folder is None else Path(folder, MINE)
 
 
 def _run(file: Path) -> ModuleType:
@@ -477,13 +466,12 @@ def _run(file: Path) -> ModuleType:
 
 def _defined(module: ModuleType, name: str) -> Any:
     """A class or function of a module itself, not one that it has imported."""
-    found = vars(module).get(name)
-    known = [
-        key
+    known = {
+        key: value
         for key, value in vars(module).items()
         if inspect.isclass(value) or inspect.isfunction(value)
         if value.__module__ == module.__name__ and not key.startswith("_")
-    ]
+    }
     if name not in known:
         raise ParameterError(f"{module.__file__} defines no {name!r}{nearest(name, known)}")
-    return found
+    return known[name]

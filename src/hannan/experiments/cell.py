@@ -22,7 +22,7 @@ from hannan.core.policy import loss_of
 from hannan.core.validation import FloatArray
 from hannan.environments.from_log import Logged
 from hannan.experiments.catalogue import Workshop
-from hannan.experiments.fitted_rules import put_beside
+from hannan.experiments.fitted_rules import hindsight_record, put_beside, rows_of
 from hannan.experiments.game import Game, world_rng
 from hannan.experiments.recorder import Hindsight, Marks, Recorder
 from hannan.experiments.search import Candidate, Sample, candidates
@@ -223,13 +223,12 @@ def _look_back(
     environment, policies = cell.world()
     assert policies is not None
     started = perf_counter()
-    at = cell.horizon, cell.points, cell.seed
-    beside: list[dict[str, Any]] | None = None
-    found = None
+    beside = result = None
     if cell.folds and cell.horizon is not None:
         of = cell.horizon, cell.points, cell.seed, cell.folds
-        beside, found = put_beside(environment, policies, *of, tick=tick)
-    result = found or look_back(environment, policies, *at)
+        beside, result = put_beside(environment, policies, *of, tick=tick)
+    if result is None:
+        result = look_back(environment, policies, cell.horizon, cell.points, cell.seed)
     if beside is not None:
         result["beside"] = beside
     return result, perf_counter() - started, []
@@ -285,16 +284,7 @@ def look_back(
     elif not policies.exact:
         found = type(policies).__name__
         losses = _loss_of(leaders[-1], world(), policies, at)
-    total = losses[-1]
-    return {
-        "rounds": rounds,
-        "loss": total,
-        "mean_loss": None if total is None else total / rounds,
-        "best": total,
-        "found": found,
-        "leaders": labels,
-        "curve": {"t": at, "loss": losses, "best": losses, "leader": numbers},
-    }
+    return hindsight_record(rounds, at, losses, found, labels, numbers)
 
 
 def _losses_of(
@@ -304,13 +294,11 @@ def _losses_of(
     curves, totals = np.empty((len(choices), len(at))), np.zeros(len(choices))
     done = point = 0
     while point < len(at):
-        rows, losses = [], []
-        for this_round in islice(rounds, min(_BLOCK, at[point] - done)):
+        block = list(islice(rounds, min(_BLOCK, at[point] - done)))
+        for this_round in block:
             this_round.reveal(0)
-            rows.append(context_at(oracle, done, this_round.context))
-            losses.append(np.array(this_round.losses))
-            done += 1
-        X, costs = np.array(rows), np.array(losses)
+        X, costs = rows_of(oracle, done, block), np.array([each.losses for each in block])
+        done += len(block)
         for i, each in enumerate(choices):
             totals[i] += costs[np.arange(len(costs)), each.choose(X)].sum()
         if done == at[point]:

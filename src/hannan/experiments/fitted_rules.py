@@ -63,11 +63,15 @@ class Tally:
         self.confusion = np.zeros((classes, actions), dtype=np.int64)
         self.in_sample: float | None = None
 
-    def add(self, weights: FloatArray, losses: FloatArray) -> None:
-        """Some rounds."""
+    def add(
+        self, weights: FloatArray, losses: FloatArray, actions: Any = None, right: Any = None
+    ) -> None:
+        """Some rounds; where the right classes are known, what was done in each of them."""
         self.weight += float(weights.sum())
         self.squared += float((weights * weights).sum())
         self.loss += float((weights * losses).sum())
+        if right is not None and self.confusion.size:
+            np.add.at(self.confusion, (right, actions), 1)
 
     def mark(self, t: int) -> None:
         """A point of the curve."""
@@ -136,15 +140,27 @@ def put_beside(
     if not rules or logged or not isinstance(policies, LinearPolicies):
         return beside, None
     best = min(within, key=lambda each: each.loss)
-    losses = best.curve["loss"]
-    return beside, {
+    return beside, hindsight_record(rounds, best.curve["t"], best.curve["loss"], best.name)
+
+
+def hindsight_record(
+    rounds: int,
+    at: list[int],
+    losses: list[Any],
+    found: str | None,
+    leaders: list[str] | None = None,
+    numbers: list[int] | None = None,
+) -> dict[str, Any]:
+    """The record of a best policy: its losses at some rounds, and who led when."""
+    total = losses[-1]
+    return {
         "rounds": rounds,
-        "loss": losses[-1],
-        "mean_loss": losses[-1] / rounds,
-        "best": losses[-1],
-        "found": best.name,
-        "leaders": None,
-        "curve": {"t": best.curve["t"], "loss": losses, "best": losses, "leader": None},
+        "loss": total,
+        "mean_loss": None if total is None else total / rounds,
+        "best": total,
+        "found": found,
+        "leaders": leaders,
+        "curve": {"t": at, "loss": losses, "best": losses, "leader": numbers},
     }
 
 
@@ -184,6 +200,11 @@ def sample_of(
     return sample if np.ndim(sample.rows) == 2 and sample.rows.shape[1] else None
 
 
+def rows_of(policies: Oracle, first: int, block: list[Round]) -> FloatArray:
+    """The contexts of some rounds, whose first has this number, as the policies see them."""
+    return np.array([context_at(policies, first + i, r.context) for i, r in enumerate(block)])
+
+
 def _measure(
     environment: Environment,
     policies: Oracle,
@@ -192,104 +213,61 @@ def _measure(
     seed: int,
     rules: list[Fitted],
 ) -> tuple[list[Tally], list[Tally], int]:
-    fitted, within, constants, current = _tallies(environment, rules)
+    """Tallies of rules outside their samples, the best action and what was done; and inside."""
+    K = int(environment.n_actions or 0)
     listed = getattr(environment, "classes", None) or []
-    marks, done, known = Marks(points, horizon), 0, False
+    shape = len(listed), K
+    fitted = [Tally(rule.name, "rule", *shape) for rule in rules]
+    within = [Tally(rule.name, "rule", 0, 0) for rule in rules]
+    names = getattr(environment, "actions", range(K))
+    constants = [Tally(f"always {names[k]}", "constant", *shape) for k in range(K)]
+    current = Tally("current", "current", *shape)
+    players = [*fitted, *within, *constants, current]
+    marks, done = Marks(points, horizon), 0
     rounds = environment.rounds(horizon, world_rng(seed))
-    right: Iterator[int] | None = None
-    if listed:
-        right = environment.right_classes(horizon)  # type: ignore[attr-defined]
+    right = environment.right_classes(horizon) if listed else None  # type: ignore[attr-defined]
     while block := list(islice(rounds, _BLOCK)):
-        first, chosen = done, []
+        first, chosen = done, [np.full(len(block), k, dtype=np.intp) for k in range(K)]
         if rules:  # each is asked once about all of them, as asking costs more than answering
-            X = np.array([context_at(policies, done + i, r.context) for i, r in enumerate(block)])
-            chosen = [(rule.choose(X, done), rule.whole.choose(X)) for rule in rules]
+            X = rows_of(policies, done, block)
+            inside = [rule.whole.choose(X) for rule in rules]
+            chosen = [*(rule.choose(X, done) for rule in rules), *inside, *chosen]
         while done < first + len(block):
             piece = slice(done - first, marks.after(done) - first)
-            table = _Block(block[piece], right)
-            pairs = [(outside[piece], inside[piece]) for outside, inside in chosen]
-            known |= table.tally_all(fitted, within, constants, current, pairs)
-            done += len(table.block)
+            _tally(players, block[piece], [actions[piece] for actions in chosen], right)
+            done += len(block[piece])
             if marks.due(done):
-                for each in (*fitted, *within, *constants, current):
+                for each in players:
                     each.mark(done)
     for each, whole in zip(fitted, within, strict=True):
         each.in_sample = whole.loss / whole.weight if whole.weight else None
     played = [each for each in constants if each.weight]
     best = sorted(played, key=lambda each: each.loss / each.weight)[:1]
-    return [*fitted, *best, *([current] if known else [])], within, done
+    return [*fitted, *best, *([current] if current.weight else [])], within, done
 
 
-def _tallies(
-    environment: Environment, rules: list[Fitted]
-) -> tuple[list[Tally], list[Tally], list[Tally], Tally]:
-    """Of the rules outside and inside their samples, of constant actions, and of what was done."""
-    K = int(environment.n_actions or 0)
-    names = [str(name) for name in getattr(environment, "actions", range(K))]
-    shape = len(getattr(environment, "classes", None) or []), K
-    return (
-        [Tally(rule.name, "rule", *shape) for rule in rules],
-        [Tally(rule.name, "rule", 0, 0) for rule in rules],
-        [Tally(f"always {names[k]}", "constant", *shape) for k in range(K)],
-        Tally("current", "current", *shape),
-    )
-
-
-class _Block:
-    """Some rounds, and what is known of all actions in them."""
-
-    def __init__(self, block: list[Round], right: Iterator[int] | None) -> None:
-        self.block = block
-        self.rows = np.arange(len(block))
-        for this_round in block:
-            this_round.reveal(0)
-        self.logged = isinstance(block[0], LoggedRound)
-        self.estimates = np.array([this_round.losses for this_round in block])
-        taken = [this_round.current for this_round in block]
-        self.current = None if taken[0] is None else np.array(taken, dtype=np.intp)
-        self.right = None
-        if right is not None:
-            self.right = np.array(list(islice(right, len(block))), dtype=np.intp)
-
-    def tally_all(
-        self,
-        fitted: list[Tally],
-        within: list[Tally],
-        constants: list[Tally],
-        current: Tally,
-        chosen: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
-    ) -> bool:
-        """Add these rounds to all tallies; return whether it is known what was done."""
-        for i, (outside, inside) in enumerate(chosen):
-            self.tally(fitted[i], outside)
-            self.tally(within[i], inside)
-        for k, each in enumerate(constants):
-            self.tally(each, np.full(len(self.block), k, dtype=np.intp))
-        if self.current is None:
-            return False
-        self.tally_current(current)
-        return True
-
-    def tally(self, to: Tally, actions: NDArray[np.intp]) -> None:
-        """Add what these actions would have cost; on a log, where they are the logged ones."""
-        if self.logged:
-            weights, losses = np.zeros(len(actions)), np.zeros(len(actions))
-            for i, (this_round, action) in enumerate(zip(self.block, actions, strict=True)):
+def _tally(
+    players: list[Tally], block: list[Round], chosen: list[Any], right: Iterator[int] | None
+) -> None:
+    """Add some rounds: of all players but the last what they chose, of the last what was done."""
+    for this_round in block:
+        this_round.reveal(0)
+    losses, ones = np.array([this_round.losses for this_round in block]), np.ones(len(block))
+    classes = None
+    if right is not None:
+        classes = np.array(list(islice(right, len(block))), dtype=np.intp)
+    for player, actions in zip(players, chosen, strict=False):
+        weights, suffered = ones, losses[np.arange(len(block)), actions]
+        if isinstance(block[0], LoggedRound):  # which counts where the action is the logged one
+            weights = np.zeros(len(block))
+            for i, (this_round, action) in enumerate(zip(block, actions, strict=True)):
                 this_round.reveal(int(action))
-                weights[i], losses[i] = this_round.weight, this_round.loss
-            to.add(weights, losses)
-        else:
-            to.add(np.ones(len(actions)), self.estimates[self.rows, actions])
-        if self.right is not None and to.confusion.size:
-            np.add.at(to.confusion, (self.right, actions), 1)
-
-    def tally_current(self, to: Tally) -> None:
-        """Add what was done, which in a log is known without weights."""
-        assert self.current is not None
-        losses = [float(r.current_loss or 0.0) for r in self.block]
-        to.add(np.ones(len(losses)), np.array(losses))
-        if self.right is not None:
-            np.add.at(to.confusion, (self.right, self.current), 1)
+                weights[i], suffered[i] = this_round.weight, this_round.loss
+        player.add(weights, suffered, actions, classes)
+    if block[0].current is not None:
+        taken = np.array([this_round.current for this_round in block], dtype=np.intp)
+        cost = np.array([float(this_round.current_loss or 0.0) for this_round in block])
+        players[-1].add(ones, cost, taken, classes)
 
 
 def records_of(record: Mapping[str, Any]) -> list[dict[str, Any]]:

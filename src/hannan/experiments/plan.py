@@ -12,8 +12,8 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from hannan.core import HannanError, ParameterError
-from hannan.experiments.catalogue import check_types, code_of, nearest
+from hannan.core import ParameterError
+from hannan.experiments.catalogue import at_place, check_types, code_of, nearest
 from hannan.experiments.cell import Cell
 
 _KEYS = (
@@ -82,10 +82,8 @@ def read_plan(path: str | Path) -> Plan:
     """
     file = Path(path)
     table = _read(file)
-    try:
+    with at_place(file):
         return make_plan(table, file.stem, file.parent)
-    except HannanError as error:
-        raise ParameterError(f"{file}: {error}") from None
 
 
 def read_outline(path: str | Path) -> Outline:
@@ -95,10 +93,8 @@ def read_outline(path: str | Path) -> Outline:
     """
     file = Path(path)
     table = _read(file)
-    try:
+    with at_place(file):
         return _outline(table, file.stem, file.parent)
-    except HannanError as error:
-        raise ParameterError(f"{file}: {error}") from None
 
 
 def make_plan(

@@ -28,11 +28,17 @@ class Units:
         """Of what is measured."""
         return "reward" if self.rewards else "loss"
 
-    def mean(self, loss: float) -> float:
-        """A mean loss as it would stand in the file."""
-        width = self.high - self.low
-        return self.high - loss * width if self.rewards else self.low + loss * width
+    @property
+    def width(self) -> float:
+        """What a loss of 1 is more than none."""
+        return self.high - self.low
 
-    def difference(self, loss: float) -> float:
-        """A difference of losses: positive is worse, also of rewards."""
-        return loss * (self.high - self.low)
+    def mean(self, loss: Any) -> Any:
+        """Mean losses as they would stand in the file; None, which is not known, stays None."""
+        if loss is None:
+            return None
+        return self.high - loss * self.width if self.rewards else self.low + loss * self.width
+
+    def difference(self, loss: Any) -> Any:
+        """Differences of losses: positive is worse, also of rewards; None stays None."""
+        return None if loss is None else loss * self.width
