@@ -16,18 +16,9 @@ from hannan.core import ParameterError
 from hannan.experiments.catalogue import at_place, check_types, code_of, nearest
 from hannan.experiments.cell import Cell
 
-_KEYS = (
-    "name",
-    "title",
-    "description",
-    "seeds",
-    "horizon",
-    "points",
-    "folds",
-    "shared",
-    "environments",
-    "learners",
-)
+_SETTINGS = ("name", "title", "description", "seeds", "horizon", "points", "folds")
+_TABLES = {"shared": (), "environments": ("environments",), "learners": ("learners", "baselines")}
+"""What the tables of an experiment describe, and the kinds of classes that are looked at first."""
 _POINTS = 100
 _MOST_BYTES = 2**20
 _MOST_CELLS = 100_000
@@ -123,11 +114,8 @@ def make_plan(
     (['chance on jams, seed 0'], 100)
     """
     outline = _outline(table, name, folder)
-    cells: list[Cell] = []
-    for place, world in outline.environments.items():
-        first = _first_cell(place, world, outline)
-        cells += _cells_of(first, outline.players(place), outline.seeds)
-    return Plan(outline.name, outline.title, outline.description, tuple(cells))
+    cells = tuple(cell for place in outline.environments for cell in _cells_of(place, outline))
+    return Plan(outline.name, outline.title, outline.description, cells)
 
 
 @dataclass(frozen=True)
@@ -187,41 +175,48 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _outline(table: Mapping[str, Any], name: str, folder: str | Path | None) -> Outline:
+    keys = (*_SETTINGS, *_TABLES)
     for key in table:
-        if key not in _KEYS:
-            raise ParameterError(f"the experiment has no key {key!r}{nearest(str(key), _KEYS)}")
+        if key not in keys:
+            raise ParameterError(f"the experiment has no key {key!r}{nearest(str(key), keys)}")
     _check_depth(table)
-    environments = _tables(table, "environments")
-    learners = _tables(table, "learners")
-    shared = _tables(table, "shared", needed=False)
-    for learner, row in learners.items():
-        if not isinstance(row.get("environments", []), list | tuple):
-            raise ParameterError(
-                f"learners.{learner}.environments must be a list of names; got "
-                f"{row['environments']!r}."
-            )
-        for wanted in row.get("environments", []):
-            if not isinstance(wanted, str) or wanted not in environments:
-                raise ParameterError(
-                    f"learners.{learner}.environments: there is no environment "
-                    f"{wanted!r}{nearest(str(wanted), environments)}"
-                )
+    tables = {kind: _tables(table, kind) for kind in ("environments", "learners", "shared")}
+    for learner, row in tables["learners"].items():
+        _check_worlds(f"learners.{learner}.environments", row, tables["environments"])
     outline = Outline(
         _check_name(str(table.get("name", name))),
         str(table.get("title", table.get("name", name))),
         str(table.get("description", "")),
-        environments,
-        learners,
-        shared,
-        _seeds(table.get("seeds", 1)),
-        _whole("points", table.get("points", _POINTS), 2),
-        _whole("folds", table.get("folds", 0), 0),
-        table.get("horizon"),
-        None if folder is None else str(Path(folder).resolve()),
+        seeds=_seeds(table.get("seeds", 1)),
+        points=_whole("points", table.get("points", _POINTS), 2),
+        folds=_whole("folds", table.get("folds", 0), 0),
+        horizon=table.get("horizon"),
+        folder=None if folder is None else str(Path(folder).resolve()),
+        **tables,
     )
-    _check_size(outline)
-    _check_types(outline)
+    games = sum(len(outline.players(place)) for place in outline.environments)
+    if not games:
+        raise ParameterError("no learner is to play in any environment.")
+    if games * len(outline.seeds) > _MOST_CELLS:
+        raise ParameterError(
+            f"{games} games with {len(outline.seeds)} seeds are more than the {_MOST_CELLS:,} that "
+            "one experiment may have. Split it."
+        )
+    for kind, kinds in _TABLES.items():
+        for own, row in tables[kind].items():
+            check_types({"type": None, **row}, f"{kind}.{own}", kinds, outline.folder)
     return outline
+
+
+def _check_worlds(place: str, row: Mapping[str, Any], environments: Mapping[str, Any]) -> None:
+    """Refuse a list of environments to play in that is none, or names others."""
+    wanted = row.get("environments", [])
+    if not isinstance(wanted, list | tuple):
+        raise ParameterError(f"{place} must be a list of names; got {wanted!r}.")
+    for name in wanted:
+        if not isinstance(name, str) or name not in environments:
+            near = nearest(str(name), environments)
+            raise ParameterError(f"{place}: there is no environment {name!r}{near}")
 
 
 def _check_depth(table: Mapping[str, Any]) -> None:
@@ -248,92 +243,60 @@ def _check_name(name: str) -> str:
     return name
 
 
-def _check_size(outline: Outline) -> None:
-    games = sum(len(outline.players(place)) for place in outline.environments)
-    if not games:
-        raise ParameterError("no learner is to play in any environment.")
-    if games * len(outline.seeds) > _MOST_CELLS:
-        raise ParameterError(
-            f"{games} games with {len(outline.seeds)} seeds are more than the {_MOST_CELLS:,} that "
-            "one experiment may have. Split it."
-        )
-
-
-def _check_types(outline: Outline) -> None:
-    folder = outline.folder
-    for name, row in outline.shared.items():
-        check_types({"type": None, **row}, f"shared.{name}", (), folder)
-    for name, row in outline.environments.items():
-        place = f"environments.{name}"
-        check_types({"type": None, **row}, place, ("environments",), folder)
-    for name, row in outline.learners.items():
-        check_types({"type": None, **row}, f"learners.{name}", ("learners", "baselines"), folder)
-
-
-def _cells_of(
-    first: Cell, learners: Sequence[Mapping[str, Any]], seeds: Sequence[int]
-) -> Iterator[Cell]:
+def _cells_of(place: str, outline: Outline) -> Iterator[Cell]:
     """The cells of one environment; each learner is made once, to see that it can be."""
+    first = _first_cell(place, outline)
     environment, policies = first.world()
     first = replace(first, data=_digest(first, ("environment", "policies", "shared")))
-    cells = [replace(first, learner=row) for row in learners]
-    for cell in cells:
+    cells = [replace(first, learner=row) for row in outline.players(place)]
+    for i, cell in enumerate(cells):
         cell.player()
-    cells = [
-        replace(cell, data_of_learner=_digest(cell, ("learner", "shared_with_learner")))
-        for cell in cells
-    ]
+        digest = _digest(cell, ("learner", "shared_with_learner"))
+        cells[i] = replace(cell, data_of_learner=digest)
     if environment.oblivious and policies is not None and cells:
         cells.insert(0, first)
     for cell in cells:
-        _check_plain(cell)
-    for seed in seeds:
-        for cell in cells:
-            yield replace(cell, seed=seed)
+        try:
+            json.dumps(cell.table, allow_nan=False)
+        except (TypeError, ValueError) as error:  # which a results file could not hold
+            raise ParameterError(
+                f"{cell.label}: tables may hold finite numbers, text, true and false, lists and "
+                f"tables of these: {error}."
+            ) from None
+    for seed in outline.seeds:
+        yield from (replace(cell, seed=seed) for cell in cells)
 
 
-def _check_plain(cell: Cell) -> None:
-    """Raise for what cannot be kept in a results file."""
-    try:
-        json.dumps(cell.table, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise ParameterError(
-            f"{cell.label}: tables may hold finite numbers, text, true and false, lists and tables "
-            f"of these: {error}."
-        ) from None
-
-
-def _first_cell(name: str, world: Mapping[str, Any], outline: Outline) -> Cell:
+def _first_cell(name: str, outline: Outline) -> Cell:
+    world = outline.environments[name]
     policies = world.get("policies")
     if not (policies is None or isinstance(policies, Mapping) or str(policies).startswith("$")):
         raise ParameterError(
             f"environments.{name}.policies must be a table with a type, or the name of a shared "
             f"one, $NAME; got {policies!r}."
         )
-    own = world.get("horizon", outline.horizon)
-    wanted = None if own is None else _whole(f"environments.{name}.horizon", own, 1)
-    shared, points, folder = outline.shared, outline.points, outline.folder
-    cell = Cell(world, None, policies, shared, 0, wanted, points, folder=folder)
-    cell = replace(cell, folds=outline.folds)
+    wanted = world.get("horizon", outline.horizon)
+    if wanted is not None:
+        wanted = _whole(f"environments.{name}.horizon", wanted, 1)
+    more = {"folder": outline.folder, "folds": outline.folds}
+    cell = Cell(world, None, policies, outline.shared, 0, wanted, outline.points, **more)
     if wanted is None:
-        environment = cell.world()[0]
-        if environment.horizon is None:
-            raise ParameterError(
-                f"environments.{name} needs horizon, the number of rounds: "
-                f"{world['type']} has no end."
-            )
-        cell = replace(cell, horizon=environment.horizon)
-    return cell
+        wanted = cell.world()[0].horizon
+    if wanted is None:
+        raise ParameterError(
+            f"environments.{name} needs horizon, the number of rounds: {world['type']} has no end."
+        )
+    return replace(cell, horizon=wanted)
 
 
-def _tables(table: Mapping[str, Any], kind: str, needed: bool = True) -> dict[str, dict[str, Any]]:
+def _tables(table: Mapping[str, Any], kind: str) -> dict[str, dict[str, Any]]:
     found = table.get(kind, {})
     if not isinstance(found, Mapping) or not all(isinstance(v, Mapping) for v in found.values()):
         raise ParameterError(f"{kind} must be tables: [{kind}.NAME], each with a type.")
-    if needed and not found:
-        raise ParameterError(f"no {kind} are given: add a table [{kind}.NAME] with a type.")
     if kind == "shared":
         return {name: dict(row) for name, row in found.items()}
+    if not found:
+        raise ParameterError(f"no {kind} are given: add a table [{kind}.NAME] with a type.")
     for name, row in found.items():
         if "name" in row:
             raise ParameterError(f"{kind}.{name} has its name already; give it a title instead.")
@@ -345,29 +308,28 @@ def _digest(cell: Cell, parts: tuple[str, ...]) -> str | None:
 
     Other data or other code, other results. What they name must have been made before.
     """
-    found: dict[str, str] = {}
-    _digests([cell.table[part] for part in parts], cell.folder, found)
+    found = {}
+    for name, file in _outside([cell.table[part] for part in parts], cell.folder):
+        if file is not None and file.is_file():
+            with file.open("rb") as stream:
+                found[name] = hashlib.file_digest(stream, "sha256").hexdigest()
     if not found:
         return None
     return hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()
 
 
-def _digests(value: Any, folder: str | None, found: dict[str, str]) -> None:
+def _outside(value: Any, folder: str | None) -> Iterator[tuple[str, Path | None]]:
+    """What is named in a value, and the file that it leads to outside of Hannan."""
     if isinstance(value, list):
         for inner in value:
-            _digests(inner, folder, found)
-    if not isinstance(value, Mapping):
-        return
-    for key, inner in value.items():
-        file = None
-        if key == "path" and isinstance(inner, str):
-            file = Path(folder or ".", inner)
-        elif key == "type" and isinstance(inner, str):
-            file = code_of(inner, folder)
-        if file is not None and file.is_file():
-            with file.open("rb") as stream:
-                found[str(inner)] = hashlib.file_digest(stream, "sha256").hexdigest()
-        _digests(inner, folder, found)
+            yield from _outside(inner, folder)
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            if key == "path" and isinstance(inner, str):
+                yield inner, Path(folder or ".", inner)
+            elif key == "type" and isinstance(inner, str):
+                yield inner, code_of(inner, folder)
+            yield from _outside(inner, folder)
 
 
 def _seeds(given: Any) -> Sequence[int]:
