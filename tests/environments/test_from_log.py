@@ -68,7 +68,7 @@ class Fixed(hn.Learner):
 
 def replayed(environment, policy, seed=1):
     learner = Fixed(policy)
-    recorder = Recorder(learner, None, 10, None)
+    recorder = Recorder(learner, None, 10, environment.horizon)
     for this_round in Game(learner, environment, environment.horizon, np.random.default_rng(seed)):
         recorder.record(this_round, 0.0)
     return learner, recorder

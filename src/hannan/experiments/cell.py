@@ -48,7 +48,7 @@ class Cell:
     policies: Mapping[str, Any] | str | None
     shared: Mapping[str, Any]
     seed: int
-    horizon: int | None
+    horizon: int
     points: int
     data: str | None = None
     """A digest of the files that the world's tables name."""
@@ -175,7 +175,7 @@ def play_cell(
 def play_game(
     learner: Learner,
     environment: Environment,
-    horizon: int | None,
+    horizon: int,
     rng: np.random.Generator,
     points: int,
     comparator: Oracle | None = None,
@@ -187,10 +187,10 @@ def play_game(
     The best policy of the comparator is followed along, which costs an addition each round. Where
     the environment knows the right class of each round, `confusion` counts what was done in each.
     """
-    game = Game(learner, environment, _rounds(horizon), rng)
+    game = Game(learner, environment, horizon, rng)
     recorder = Recorder(learner, comparator, points, horizon, tick)
     classes = getattr(environment, "classes", None) if confusion else None
-    if not classes or horizon is None:
+    if not classes:
         for this_round in game:
             recorder.record(this_round, game.seconds)
         result, curve = recorder.result(game.seconds)
@@ -224,7 +224,7 @@ def _look_back(
     assert policies is not None
     started = perf_counter()
     beside = result = None
-    if cell.folds and cell.horizon is not None:
+    if cell.folds:
         of = cell.horizon, cell.points, cell.seed, cell.folds
         beside, result = put_beside(environment, policies, *of, tick=tick)
     if result is None:
@@ -235,7 +235,7 @@ def _look_back(
 
 
 def look_back(
-    environment: Environment, policies: Oracle, horizon: int | None, points: int, seed: int
+    environment: Environment, policies: Oracle, horizon: int, points: int, seed: int
 ) -> dict[str, Any]:
     """The best policy in hindsight of a world that does not react, at the rounds of a curve.
 
@@ -250,7 +250,7 @@ def look_back(
     sample, curve, rounds = Sample(), list[tuple[int, Any, Policy]](), 0
 
     def world() -> Iterator[Round]:
-        return environment.rounds(_rounds(horizon), world_rng(seed))
+        return environment.rounds(horizon, world_rng(seed))
 
     for this_round in world():
         if this_round.available is not None:
@@ -265,7 +265,6 @@ def look_back(
         rounds += 1
         if marks.due(rounds):
             curve.append((rounds, best.loss(), best.policy()))
-            curve = [curve[i] for i in marks.thin([t for t, _, _ in curve])]
     if not curve or curve[-1][0] != rounds:
         curve.append((rounds, best.loss(), best.policy()))
     at, losses, leaders = (list(column) for column in zip(*curve, strict=True))
@@ -332,8 +331,3 @@ def _used(shared: Mapping[str, Any], value: Any) -> dict[str, Any]:
 
 def _without(table: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
     return {key: value for key, value in table.items() if key not in keys}
-
-
-def _rounds(horizon: int | None) -> int:
-    """A number of rounds that no file has, where the end is not known."""
-    return 2**62 if horizon is None else horizon

@@ -18,7 +18,7 @@ from hannan.core.oracle import context_at
 from hannan.core.validation import FloatArray
 from hannan.environments.from_log import Logged, LoggedRound
 from hannan.experiments.game import world_rng
-from hannan.experiments.recorder import Marks
+from hannan.experiments.recorder import Marks, Sums
 from hannan.experiments.search import RULES, Candidate, Sample, fit_rule
 from hannan.oracles import LinearPolicies
 
@@ -53,12 +53,11 @@ class Fitted:
         return found
 
 
-class Tally:
+class Tally(Sums):
     """What a sequence of actions costs: at some rounds, and by the class that was right."""
 
     def __init__(self, name: str, kind: str, classes: int, actions: int) -> None:
         self.name, self.kind = name, kind
-        self.weight = self.squared = self.loss = 0.0
         self.curve: dict[str, list[Any]] = {"t": [], "loss": [], "weight": []}
         self.confusion = np.zeros((classes, actions), dtype=np.int64)
         self.in_sample: float | None = None
@@ -68,14 +67,14 @@ class Tally:
     ) -> None:
         """Some rounds; where the right classes are known, what was done in each of them."""
         self.weight += float(weights.sum())
-        self.squared += float((weights * weights).sum())
+        self.squared_weight += float((weights * weights).sum())
         self.loss += float((weights * losses).sum())
         if right is not None and self.confusion.size:
             np.add.at(self.confusion, (right, actions), 1)
 
     def mark(self, t: int) -> None:
         """A point of the curve."""
-        mean = self.loss / self.weight if self.weight else None
+        mean = self.mean_loss
         self.curve["t"].append(t)
         self.curve["loss"].append(None if mean is None else mean * t)
         self.curve["weight"].append(self.weight)
@@ -87,9 +86,9 @@ class Tally:
             "kind": self.kind,
             "rounds": rounds,
             "loss": self.curve["loss"][-1],
-            "mean_loss": self.loss / self.weight if self.weight else None,
+            "mean_loss": self.mean_loss,
             "in_sample": self.in_sample,
-            "effective": self.weight**2 / self.squared if self.weight else 0.0,
+            "effective": self.effective,
             "confusion": self.confusion.tolist() if self.confusion.size else None,
             "curve": self.curve if logged else {**self.curve, "weight": None},
         }
@@ -240,7 +239,7 @@ def _measure(
                 for each in players:
                     each.mark(done)
     for each, whole in zip(fitted, within, strict=True):
-        each.in_sample = whole.loss / whole.weight if whole.weight else None
+        each.in_sample = whole.mean_loss
     played = [each for each in constants if each.weight]
     best = sorted(played, key=lambda each: each.loss / each.weight)[:1]
     return [*fitted, *best, *([current] if current.weight else [])], within, done

@@ -41,8 +41,8 @@ class Plan:
 
     @property
     def rounds(self) -> int:
-        """The rounds of all games together, as far as they are known."""
-        return sum(cell.horizon or 0 for cell in self.cells)
+        """The rounds of all games together."""
+        return sum(cell.horizon for cell in self.cells)
 
 
 def read_plan(path: str | Path) -> Plan:

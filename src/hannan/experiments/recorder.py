@@ -11,18 +11,17 @@ from hannan.core.oracle import context_at
 from hannan.experiments.hints import HintWatch
 
 _PROBES = 32  # contexts on which two policies are told apart
+_CURVES = ("t", "loss", "weight", "calls", "bound", "certificate", "best", "leader")
 
 
 class Marks:
-    """The rounds at which a curve has a point: evenly spread, and a few early ones.
+    """The rounds at which a curve has a point: evenly spread, the last, and a few early ones.
 
-    Never more than `points` and about log₂ T more. Where the horizon is not known every second
-    point is dropped when there are too many, and the distance of the others doubles.
+    Never more than `points` and about log₂ T more.
     """
 
-    def __init__(self, points: int, horizon: int | None) -> None:
-        self.points = points
-        self.stride = 1 if horizon is None else max(1, math.ceil(horizon / points))
+    def __init__(self, points: int, horizon: int) -> None:
+        self.stride = max(1, math.ceil(horizon / points))
         self.horizon = horizon
 
     def due(self, t: int) -> bool:
@@ -34,19 +33,28 @@ class Marks:
         ahead = [(t // self.stride + 1) * self.stride]
         if t < self.stride:
             ahead.append(1 << t.bit_length())
-        if self.horizon is not None and t < self.horizon:
+        if t < self.horizon:
             ahead.append(self.horizon)
         return min(ahead)
 
-    def thin(self, rounds: list[int]) -> list[int]:
-        """The positions of the points that stay, where some must go."""
-        if sum(t >= self.stride for t in rounds) <= self.points:
-            return list(range(len(rounds)))
-        self.stride *= 2
-        return [i for i, t in enumerate(rounds) if self.due(t)]
+
+class Sums:
+    """Losses added up with their weights, which are 1 but on a log."""
+
+    weight = squared_weight = loss = 0.0
+
+    @property
+    def mean_loss(self) -> float | None:
+        """Σ weight · loss / Σ weight: the mean loss, or an estimate of it from a log."""
+        return self.loss / self.weight if self.weight else None
+
+    @property
+    def effective(self) -> float:
+        """How many rounds of play the estimate is worth: (Σ w)² / Σ w²."""
+        return self.weight**2 / self.squared_weight if self.weight else 0.0
 
 
-class Recorder:
+class Recorder(Sums):
     """Loss, calls and certificates of a learner, and the best policy so far, at some rounds.
 
     That policy is of the class `comparator`. Curves have about `points` points, at each of which
@@ -58,23 +66,17 @@ class Recorder:
         learner: Learner,
         comparator: Oracle | None,
         points: int,
-        horizon: int | None,
+        horizon: int,
         tick: Callable[[int], None] | None = None,
     ) -> None:
         self.learner = learner
         self.rounds = 0
-        self.loss = 0.0
-        self.weight = 0.0
-        self.squared_weight = 0.0
         self._marks = Marks(points, horizon)
         self._next = self._marks.after(0)
         self._tick = tick
         self._calls_before = getattr(learner, "oracle_calls", 0)
         self._best = None if comparator is None else Hindsight(comparator)
-        self._curve: dict[str, list[Any]] = {
-            name: []
-            for name in ("t", "loss", "weight", "calls", "bound", "certificate", "best", "leader")
-        }
+        self._curve: dict[str, list[Any]] = {name: [] for name in _CURVES}
         self._seconds: list[float] = []
         self._hints = HintWatch(learner)
 
@@ -95,23 +97,6 @@ class Recorder:
             if self._tick is not None:
                 self._tick(self.rounds)
 
-    @property
-    def mean_loss(self) -> float | None:
-        """Σ weight · loss / Σ weight: the mean loss, or an estimate of it from a log."""
-        return self.loss / self.weight if self.weight else None
-
-    @property
-    def total(self) -> float | None:
-        """The total loss, or an estimate of it from a log."""
-        if self.weight == self.rounds:
-            return self.loss
-        return None if self.mean_loss is None else self.mean_loss * self.rounds
-
-    @property
-    def effective(self) -> float:
-        """How many rounds of play the estimate is worth: (Σ w)² / Σ w²."""
-        return self.weight**2 / self.squared_weight if self.weight else 0.0
-
     def result(self, seconds: float) -> tuple[dict[str, Any], list[float]]:
         """The record of the game, and the learner's seconds at the points of its curve."""
         if self.rounds and (not self._curve["t"] or self._curve["t"][-1] != self.rounds):
@@ -126,6 +111,7 @@ class Recorder:
         last = {name: values[-1] if values else None for name, values in curve.items()}
         regret = None if last["best"] is None else last["loss"] - last["best"]
         learns = getattr(self.learner, "learns", True)
+        restarts = getattr(self.learner, "restarts", None)  # None of learners that never do
         result = {
             "rounds": self.rounds,
             "feedback": self.learner.feedback.value if learns else "none",
@@ -138,7 +124,7 @@ class Recorder:
             "oracle_calls": self._calls,
             "effective": self.effective,
             "hints": self._hints.result(self.rounds),
-            "restarts": _restarts(self.learner),
+            "restarts": len(restarts) if isinstance(restarts, list | tuple) else restarts,
             "leaders": leaders,
             "curve": curve,
         }
@@ -148,37 +134,26 @@ class Recorder:
     def _calls(self) -> int:
         return int(getattr(self.learner, "oracle_calls", 0) - self._calls_before)
 
-    def _certificate(self) -> float | None:
-        """The headline of a certificate; None where that would be the regret itself."""
-        tell = getattr(self.learner, "certificate", None)
-        headline = None if tell is None else tell().headline
-        return None if headline is None or not headline.bounds else _finite(headline.value)
-
     def _point(self, seconds: float) -> None:
-        best, tell = self._best, getattr(self.learner, "regret_bound", None)
+        best, whole = self._best, self.weight == self.rounds
+        mean, tell = self.mean_loss, getattr(self.learner, "regret_bound", None)
+        certify = getattr(self.learner, "certificate", None)
+        headline = None if certify is None else certify().headline
+        # Where the certificate is the regret itself, it says nothing more.
+        bounds = headline is not None and headline.bounds
         point = {
             "t": self.rounds,
-            "loss": self.total,
-            "weight": None if self.weight == self.rounds else self.weight,
+            "loss": self.loss if whole else mean and mean * self.rounds,
+            "weight": None if whole else self.weight,
             "calls": self._calls,
             "bound": None if tell is None else _finite(tell()),
-            "certificate": self._certificate(),
+            "certificate": _finite(headline.value) if bounds else None,
             "best": None if best is None else best.loss(),
             "leader": None if best is None else best.policy(),
         }
         for name, value in point.items():
             self._curve[name].append(value)
         self._seconds.append(seconds)
-        kept = self._marks.thin(self._curve["t"])
-        if len(kept) < len(self._seconds):
-            self._curve = {name: [v[i] for i in kept] for name, v in self._curve.items()}
-            self._seconds = [self._seconds[i] for i in kept]
-
-
-def _restarts(learner: Learner) -> int | None:
-    """How often it has started over; None for learners that never do."""
-    found = getattr(learner, "restarts", None)
-    return len(found) if isinstance(found, list | tuple) else found
 
 
 class Hindsight:
@@ -222,22 +197,16 @@ class Hindsight:
         known: dict[Hashable, int] = {}
         numbers = []
         for policy in leaders:
-            acts = tuple(_plain(policy(context)) for context in self._probes.values())
+            actions = [policy(context) for context in self._probes.values()]
+            acts = tuple(a if isinstance(a, int) else tuple(int(j) for j in a) for a in actions)
             number = known.setdefault(acts, len(known))
             if number == len(labels):
-                labels.append(_label(policy, number))
+                text = repr(policy).strip("<>")
+                short = f"{type(policy).__name__} {number + 1}"
+                labels.append(text if len(text) <= 60 else short)
             numbers.append(number)
         return labels, numbers
 
 
 def _finite(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else float(value)
-
-
-def _plain(action: Any) -> Hashable:
-    return action if isinstance(action, int) else tuple(int(j) for j in action)
-
-
-def _label(policy: Policy, number: int) -> str:
-    text = repr(policy).strip("<>")
-    return text if len(text) <= 60 else f"{type(policy).__name__} {number + 1}"

@@ -156,7 +156,7 @@ class _Progress:
     def finished(self, cell: Cell) -> None:
         """Report the rest."""
         if self.progress is not None:
-            self.progress(cell, (cell.horizon or self.rounds) - self.rounds)
+            self.progress(cell, cell.horizon - self.rounds)
         self.rounds = 0
 
 
