@@ -21,8 +21,8 @@ from rich.console import Console
 from hannan.cli import main
 from hannan.cli.replay import replay
 from hannan.cli.replay_table import replay_table
+from hannan.experiments.over_data import Units
 from hannan.experiments.search import RULES
-from hannan.experiments.units import Units
 
 N = 400
 

@@ -23,7 +23,7 @@ from hannan.experiments.cell import Cell
 from hannan.experiments.plan import Plan
 from hannan.experiments.results import ResultsError
 from hannan.experiments.run import Run, run
-from hannan.experiments.summary import Record, Row, compared
+from hannan.experiments.summary import Record, Row
 
 _SEES = {"full": "all", "semi": "chosen", "none": "nothing"}
 
@@ -99,8 +99,8 @@ def write_report_of(plan: Plan, done: Run, folder: Path, lead: Any = None) -> Pa
     """The HTML report of what was played; `lead` is the answer that it begins with."""
     from hannan.report import write_report
 
-    path, records = folder / "report.html", compared(done.records)
-    return write_report(records, done.times, path, plan.title, plan.description, lead=lead)
+    path, about = folder / "report.html", (plan.title, plan.description)
+    return write_report(done.records, done.times, path, *about, lead=lead)
 
 
 def print_failures(done: Run) -> int:

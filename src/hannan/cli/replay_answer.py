@@ -145,14 +145,14 @@ class Answer:
     def _clearly(self, choice: Player, other: Player) -> str:
         """Whether the difference shows over the data."""
         saved = choice.mean <= other.mean
-        difference = self._over.difference(other.place, choice.place)
+        difference = self._over.interval(other.place, choice.place)
         amount = abs(self.units.difference(other.mean - choice.mean))
         # Three significant digits, and no fewer than the whole part has.
         word = f"{amount:,.0f}" if amount >= 100 else f"{amount:.3g}"
         word += " more" if saved is self.units.rewards else " less"
         if difference is None:
             return f", {word}"
-        if difference.low > 0.0 or difference.high < 0.0:
+        if difference[0] > 0.0 or difference[1] < 0.0:
             return f", clearly {word}"
         return f", {word}, which is not clear over these rows"
 
@@ -169,12 +169,11 @@ class Answer:
             sees = ", which sees all losses" if self._bandit and not self.stream.logged else ""
             notes.append(f"The best fixed rule found, {rule}{sees}: {self._interval_of(rule)}.")
         if self.current and choice and constant and choice is not constant:
-            worse, difference = "", self._over.difference(constant.place, choice.place)
+            worse, difference = "", self._over.interval(constant.place, choice.place)
             if difference is not None:
-                clear = difference.low > 0.0
-                worse = (
-                    ", clearly worse" if clear else ", which is not clearly worse over these rows"
-                )
+                clear = difference[0] > 0.0
+                worse = "clearly worse" if clear else "which is not clearly worse over these rows"
+                worse = f", {worse}"
             notes.append(f"{constant}: {self._mean(constant.mean)}{worse}.")
         if self.best is not None and self.found is not None:
             notes += self._notes_of_hindsight(self.best)
@@ -251,7 +250,7 @@ class Answer:
 
     def page(self, snippet: str) -> Lead:
         """What the report begins with."""
-        best = self.choice and self.choice.name
+        best = None if self.choice is None else self.choice.name
         more = self.confusion, self.notes, self.columns, snippet
         return Lead(self.sentence, best, self.listed(), *more)
 
@@ -322,7 +321,7 @@ class Answer:
     def _plain(self, row: Row, kind: str, within: float | None, place: int) -> dict[str, Any]:
         units, loss = self.units, row.mean_loss
         over = None if loss is None else self._over.interval(place)
-        low, high = (None, None) if over is None else sorted(map(units.mean, (over.low, over.high)))
+        low, high = (None, None) if over is None else sorted(map(units.mean, over))
         mean = units.mean(loss and loss.mean)
         return {
             "learner": row.learner,

@@ -18,7 +18,7 @@ from hannan.environments._columns import check_names
 from hannan.environments._files import TableFile, open_table
 from hannan.environments._kinds import Columns, look
 from hannan.environments.from_log import Logged
-from hannan.experiments.units import Units
+from hannan.experiments.over_data import Units
 
 _LIMITS = ("max_columns", "max_unpacked")
 _DIALECT = ("delimiter", "decimal", "encoding", "header")

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from hannan.cli.output import PATH, as_json, print_json, print_rows, reading
 from hannan.experiments.run import read_run
-from hannan.experiments.summary import compared, summarise
+from hannan.experiments.summary import summarise
 
 
 @click.command()
@@ -34,8 +34,8 @@ def show(
     """Show RESULTS: the folder that `hannan run` wrote, or its results.jsonl."""
     with reading(results):
         done, title, description = read_run(results)
-        records, times = compared(done.records), done.times
-        rows = summarise(done.records, times)
+        records, times = done.records, done.times
+        rows = summarise(records, times)
         written: list[Path] = []
         if report is not None:
             from hannan.report import write_report

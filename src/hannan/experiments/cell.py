@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import islice, repeat
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -28,8 +28,8 @@ from hannan.experiments.recorder import Hindsight, Marks, Recorder
 from hannan.experiments.search import Candidate, Sample, candidates
 from hannan.oracles import FinitePolicies
 
-OF_ENVIRONMENTS = ("name", "title", "horizon", "policies")
-OF_LEARNERS = ("name", "title", "environments")
+_OF_ENVIRONMENTS = ("name", "title", "horizon", "policies")
+_OF_LEARNERS = ("name", "title", "environments")
 """Keys that are not arguments of a constructor."""
 
 _BLOCK = 1024  # rounds that fitted models are asked about at once
@@ -64,12 +64,10 @@ class Cell:
         """All that decides the result."""
         names = ("environment", "learner", "policies", "seed", "horizon", "points", "data")
         table = {name: getattr(self, name) for name in names}
-        # Shared tables count only for those who use them.
-        worlds = _used(self.shared, [self.environment, self.policies])
         if self.folds:
             table["folds"] = self.folds
-        return table | {
-            "shared": worlds,
+        return table | {  # shared tables count only for those who use them
+            "shared": _used(self.shared, [self.environment, self.policies]),
             "shared_with_learner": _used(self.shared, self.learner),
             "data_of_learner": self.data_of_learner,
             "hannan": __version__,
@@ -92,14 +90,14 @@ class Cell:
 
     def world(self) -> tuple[Environment, Oracle | None]:
         """The environment, and the policy class that regret is measured against."""
-        environment, names, _ = self._world
-        return environment, names.get("policies")
+        environment, policies, _ = self._world
+        return environment, policies
 
     def player(self) -> Learner:
         """The learner."""
         if self.learner is None:
             raise ParameterError("This cell has no learner: it looks back.")
-        environment, names, policies = self._world
+        environment, policies, names = self._world
         supplied: dict[str, Any] = {"seed": self.seed, "n_actions": environment.n_actions}
         if policies is not None:
             supplied |= {"oracle": policies, "policies": policies}
@@ -108,7 +106,7 @@ class Cell:
         if "n_contexts" in self.learner:  # in place of a class
             supplied.pop("policies", None)
         place = f"learners.{self.learner['name']}"
-        table = _without(self._located(self.learner), OF_LEARNERS)
+        table = self._located(self.learner, _OF_LEARNERS)
         workshop = Workshop(names, supplied, self.folder)
         learner = workshop.build(table, place, ("learners", "baselines"))
         for verb in ("act", "update"):
@@ -117,7 +115,7 @@ class Cell:
         return learner  # type: ignore[no-any-return]
 
     @cached_property
-    def _world(self) -> tuple[Environment, dict[str, Any], Oracle | None]:
+    def _world(self) -> tuple[Environment, Oracle | None, dict[str, Any]]:
         names: dict[str, Any] = {"seed": self.seed, "horizon": self.horizon}
         supplied: dict[str, Any] = {}
         workshop = Workshop(names, supplied, self.folder)  # which sees what is added to both
@@ -131,23 +129,23 @@ class Cell:
             if not isinstance(policies, Oracle):
                 raise ParameterError(f"{place}.policies: {policies!r} is not an oracle.")
             names["policies"] = supplied["oracle"] = policies
-        table = _without(self._located(self.environment), OF_ENVIRONMENTS)
+        table = self._located(self.environment, _OF_ENVIRONMENTS)
         environment = workshop.build(table, place, ("environments",))
         if not isinstance(environment, Environment):
             raise ParameterError(f"{place}: {self.environment['type']} is not an environment.")
         names |= {"contexts": environment.contexts, "n_actions": environment.n_actions}
-        return environment, names, policies
+        return environment, policies, names
 
-    def _located(self, value: Any) -> Any:
-        """A table whose relative paths start from the folder of the experiment."""
-        if isinstance(value, Mapping):
-            return {
-                key: str(Path(self.folder, inner))
-                if key == "path" and isinstance(inner, str) and self.folder is not None
-                else self._located(inner)
-                for key, inner in value.items()
-            }
-        return [self._located(inner) for inner in value] if isinstance(value, list) else value
+    def _located(self, value: Any, apart: tuple[str, ...] = ()) -> Any:
+        """A table whose relative paths start from the folder of the experiment, some keys apart."""
+        if isinstance(value, list):
+            return [self._located(inner) for inner in value]
+        if not isinstance(value, Mapping):
+            return value
+        table = {k: self._located(inner) for k, inner in value.items() if k not in apart}
+        if self.folder is not None and isinstance(path := table.get("path"), str):
+            table["path"] = str(Path(self.folder, path))
+        return table
 
 
 def play_cell(
@@ -161,15 +159,10 @@ def play_cell(
     # Sums of a matrix product depend on how many threads share the work.
     with threadpool_limits(1):
         played = _look_back(cell, tick) if cell.learner is None else _play(cell, tick)
-    result, seconds, curve = played
+    result, learner, curve = played
     record = {"key": cell.key, "cell": cell.table, "result": result}
-    times = {
-        "key": cell.key,
-        "seconds": perf_counter() - started,
-        "learner": seconds,
-        "curve": curve,
-    }
-    return record, times
+    seconds = perf_counter() - started
+    return record, {"key": cell.key, "seconds": seconds, "learner": learner, "curve": curve}
 
 
 def play_game(
@@ -190,18 +183,15 @@ def play_game(
     game = Game(learner, environment, horizon, rng)
     recorder = Recorder(learner, comparator, points, horizon, tick)
     classes = getattr(environment, "classes", None) if confusion else None
-    if not classes:
-        for this_round in game:
-            recorder.record(this_round, game.seconds)
-        result, curve = recorder.result(game.seconds)
-        return result, game.seconds, curve
-    counts = np.zeros((len(classes), environment.n_actions or 0), dtype=np.int64)
-    right = environment.right_classes(horizon)  # type: ignore[attr-defined]
-    for this_round, k in zip(game, right, strict=True):
+    counts = np.zeros((len(classes or ()), environment.n_actions or 0), dtype=np.int64)
+    right = environment.right_classes(horizon) if classes else repeat(None)  # type: ignore[attr-defined]
+    for this_round, k in zip(game, right, strict=False):
         recorder.record(this_round, game.seconds)
-        counts[k, this_round.action] += 1
+        if k is not None:
+            counts[k, this_round.action] += 1
     result, curve = recorder.result(game.seconds)
-    result["confusion"] = counts.tolist()
+    if classes:
+        result["confusion"] = counts.tolist()
     return result, game.seconds, curve
 
 
@@ -211,10 +201,8 @@ def _play(
     environment, policies = cell.world()
     # An oblivious world has one best policy for all learners: a cell of its own finds it.
     comparator = None if environment.oblivious else policies
-    rng = world_rng(cell.seed)
-    learner, known = cell.player(), cell.folds > 0
-    at = cell.horizon, rng, cell.points
-    return play_game(learner, environment, *at, comparator, tick, known)
+    at = cell.horizon, world_rng(cell.seed), cell.points
+    return play_game(cell.player(), environment, *at, comparator, tick, cell.folds > 0)
 
 
 def _look_back(
@@ -268,10 +256,8 @@ def look_back(
     if not curve or curve[-1][0] != rounds:
         curve.append((rounds, best.loss(), best.policy()))
     at, losses, leaders = (list(column) for column in zip(*curve, strict=True))
-    labels: list[str] | None
-    numbers: list[int] | None
-    labels, numbers = best.numbered(leaders)
-    found = None
+    found: str | None = None
+    led: tuple[Any, ...] = best.numbered(leaders)
     if fitted and rounds:
         # What a log says of a policy is too noisy to choose among many models by it.
         several = not isinstance(environment, Logged)
@@ -279,11 +265,11 @@ def look_back(
         curves = _losses_of(choices, world(), policies, at)
         cheapest = int(curves[:, -1].argmin())
         found, losses = choices[cheapest].name, curves[cheapest].tolist()
-        labels, numbers = None, None
+        led = ()
     elif not policies.exact:
         found = type(policies).__name__
         losses = _loss_of(leaders[-1], world(), policies, at)
-    return hindsight_record(rounds, at, losses, found, labels, numbers)
+    return hindsight_record(rounds, at, losses, found, *led)
 
 
 def _losses_of(
@@ -327,7 +313,3 @@ def _used(shared: Mapping[str, Any], value: Any) -> dict[str, Any]:
         table = shared[value[1:]]
         return {value[1:]: table, **_used(shared, table)}
     return {}
-
-
-def _without(table: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
-    return {key: value for key, value in table.items() if key not in keys}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -42,13 +41,13 @@ class Hints:
     @classmethod
     def mean(cls, found: Iterable[Mapping[str, float] | None]) -> Hints | None:
         """Of the results of several games; None if one of them has no hints."""
-        games = list(found)
-        if not games or any(game is None for game in games):
+        listed = list(found)
+        games = [game for game in listed if game is not None]
+        if not games or len(games) < len(listed):
             return None
         fields = ("share", "cost", "budget", "refused", "advantage")
-        means = {name: float(np.mean([game[name] for game in games if game])) for name in fields}
-        errors = [game["error"] for game in games if game]
-        return cls(error=float(np.linalg.norm(errors)) / len(errors), **means)
+        means = {name: float(np.mean([game[name] for game in games])) for name in fields}
+        return cls(error=float(np.linalg.norm([g["error"] for g in games])) / len(games), **means)
 
     def scaled(self, factor: float) -> Hints:
         """The same hints where losses are measured in another unit."""
@@ -60,20 +59,15 @@ class Hints:
         if self.cost > 0.0:
             spent = f"spent {_percent(self.budget)} of their budget"
         amount = f"{_short(abs(self.advantage))} ± {_short(self.error)}"
+        compared = f"saved {amount} compared with the learner's own choices"
         if self.advantage < 0.0:
             compared = f"cost {amount} more than the learner's own choices"
-        else:
-            compared = f"saved {amount} compared with the learner's own choices"
-        text = (
-            f"hints had a share in {_percent(self.share)} of the rounds and "
-            f"{spent}; always following them would have {compared}"
+        refused = f"they were refused in {_percent(self.refused)} of the rounds because the budget"
+        return (
+            f"hints had a share in {_percent(self.share)} of the rounds and {spent}; always "
+            f"following them would have {compared}"
+            + (f"; {refused} was spent" if self.refused else "")
         )
-        if self.refused:
-            text += (
-                f"; they were refused in {_percent(self.refused)} of the rounds because the budget "
-                "was spent"
-            )
-        return text
 
 
 class HintWatch:
@@ -98,7 +92,11 @@ class HintWatch:
         if not found or not rounds:
             return None
         cost = sum(hint.S for _, hint in found)
-        limit = sum(_budget(player, hint) for player, hint in found)
+        limit = 0.0
+        for player, hint in found:  # c √(G t), in the units of losses
+            leader, oracle = getattr(player, "leader", None), player.oracle
+            G = oracle.complexity(oracle.contexts) if leader is None else leader.G
+            limit += hint.trust.limit(G, max(player.rounds, 1), hint.top)
         gains = np.array([hint.advantage for _, hint in found])
         return {
             "share": int(sum(hint.hinted for _, hint in found)) / rounds,
@@ -108,13 +106,6 @@ class HintWatch:
             "advantage": float(gains[:, 0].sum()),
             "error": float(np.linalg.norm(gains[:, 1])),
         }
-
-
-def _budget(player: Any, hint: Hint) -> float:
-    """c √(G t), in the units of losses."""
-    leader = getattr(player, "leader", None)
-    G = player.oracle.complexity(player.oracle.contexts) if leader is None else leader.G
-    return hint.trust.limit(G, max(player.rounds, 1), hint.top)
 
 
 def _short(value: float) -> str:

@@ -278,8 +278,8 @@ def _first_cell(name: str, outline: Outline) -> Cell:
     wanted = world.get("horizon", outline.horizon)
     if wanted is not None:
         wanted = _whole(f"environments.{name}.horizon", wanted, 1)
-    more = {"folder": outline.folder, "folds": outline.folds}
-    cell = Cell(world, None, policies, outline.shared, 0, wanted, outline.points, **more)
+    cell = Cell(world, None, policies, outline.shared, 0, wanted, outline.points)
+    cell = replace(cell, folder=outline.folder, folds=outline.folds)
     if wanted is None:
         wanted = cell.world()[0].horizon
     if wanted is None:

@@ -139,15 +139,15 @@ class Recorder(Sums):
         mean, tell = self.mean_loss, getattr(self.learner, "regret_bound", None)
         certify = getattr(self.learner, "certificate", None)
         headline = None if certify is None else certify().headline
-        # Where the certificate is the regret itself, it says nothing more.
-        bounds = headline is not None and headline.bounds
+        if headline is not None and not headline.bounds:  # it would be the regret itself
+            headline = None
         point = {
             "t": self.rounds,
             "loss": self.loss if whole else mean and mean * self.rounds,
             "weight": None if whole else self.weight,
             "calls": self._calls,
             "bound": None if tell is None else _finite(tell()),
-            "certificate": _finite(headline.value) if bounds else None,
+            "certificate": None if headline is None else _finite(headline.value),
             "best": None if best is None else best.loss(),
             "leader": None if best is None else best.policy(),
         }

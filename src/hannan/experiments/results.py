@@ -79,12 +79,9 @@ class Results:
     def records(self, keys: Iterable[str] | None = None) -> list[Record]:
         """All records in the order of the file, or those of these keys in the order given."""
         found: dict[str, Record] = {}
-        wanted = None if keys is None else list(keys)
-        chosen = self._keys.keys() if wanted is None else set(wanted)
         for record, _ in _lines(self.path):
-            if record["key"] in chosen:
-                found.setdefault(record["key"], record)
-        return [found[key] for key in (found if wanted is None else wanted) if key in found]
+            found.setdefault(record["key"], record)
+        return [found[key] for key in (found if keys is None else keys) if key in found]
 
     def times(self) -> dict[str, Record]:
         """The times of each key."""

@@ -93,7 +93,9 @@ def run(
     order = [cell.key for cell in plan.cells]
     with Results.writing(folder) as results:
         pending = [cell for cell in plan.cells if cell.key not in results]
-        _note(plan, results.folder)
+        # With this note the results can be shown without the plan's file.
+        note = {"title": plan.title, "description": plan.description, "cells": order}
+        replace_file(results.folder / _NOTE, json.dumps(note, indent=1).encode())
         ticks = _Progress(progress)
         work = ticks.play if backend == "serial" else play_cell
         found = outcomes(work, pending, backend=backend, jobs=jobs, address=address)
@@ -118,22 +120,17 @@ def read_run(path: str | Path) -> tuple[Run, str, str]:
     note = results.folder / _NOTE
     if not note.is_file():
         return Run(results.records(), times, 0, []), results.folder.resolve().name, ""
-    cells, title, description = _read_note(note)
-    return Run(results.records(cells), times, 0, []), title, description
-
-
-def _read_note(note: Path) -> tuple[list[str], str, str]:
     try:
         plan = json.loads(note.read_bytes())
         cells, texts = list(plan["cells"]), (plan["title"], plan["description"])
-        if all(isinstance(text, str) for text in (*cells, *texts)):
-            return cells, *texts
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        pass
-    raise ResultsError(
-        f"{note} is damaged: it is not what was written there. Take it from a copy, or delete it: "
-        "the results are shown without it as well."
-    )
+        cells, texts = [], (None, None)
+    if not all(isinstance(text, str) for text in (*cells, *texts)):
+        raise ResultsError(
+            f"{note} is damaged: it is not what was written there. Take it from a copy, or delete "
+            "it: the results are shown without it as well."
+        )
+    return Run(results.records(cells), times, 0, []), *texts
 
 
 class _Progress:
@@ -158,13 +155,3 @@ class _Progress:
         if self.progress is not None:
             self.progress(cell, cell.horizon - self.rounds)
         self.rounds = 0
-
-
-def _note(plan: Plan, folder: Path) -> None:
-    """Save the plan, so that its results can be shown without its file."""
-    note = {
-        "title": plan.title,
-        "description": plan.description,
-        "cells": [cell.key for cell in plan.cells],
-    }
-    replace_file(folder / _NOTE, json.dumps(note, indent=1).encode())

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,24 +111,20 @@ def candidates(
     >>> cost["ridge regression"], min(cost, key=cost.get)
     (0.015, 'local search from logistic regression')
     """
-    own: Any = leader
-    if isinstance(own, LinearPolicy) and len(own.weights):
-        own = Linear(own.weights, own.oracle.intercept)
-        found = [Candidate("ridge regression", own)]
-    else:
-        found = [
-            Candidate(type(oracle).__name__, lambda rows: np.array([*map(own, rows)], np.intp))
-        ]
+    name, choose = type(oracle).__name__, lambda rows: np.array([*map(leader, rows)], np.intp)
+    if isinstance(leader, LinearPolicy) and len(leader.weights):
+        name, choose = "ridge regression", Linear(leader.weights, leader.oracle.intercept)
+    found = [Candidate(name, choose)]
     if not other_models:
         return found
     rows, losses = sample.rows, sample.losses
-    intercept = bool(getattr(oracle, "intercept", True))
-    found += _other_models(rows, losses, intercept)
-    if isinstance(oracle, LinearPolicies):
-        linear = [each for each in found if isinstance(each.choose, Linear)]
-        if linear:
-            start = min(linear, key=lambda each: mean_loss(each, sample))
-            found.append(_improved(start, rows, losses))
+    with _no_warnings():
+        found += _logistic(rows, losses, bool(getattr(oracle, "intercept", True)))
+        found.append(Candidate("decision tree", _tree(rows, losses, _LEAVES)))
+        found.append(Candidate("gradient boosting", _boosted(rows, losses)))
+    linear = [each for each in found if isinstance(each.choose, Linear)]
+    if linear and isinstance(oracle, LinearPolicies):
+        found.append(_improved(linear, rows, losses))
     return found
 
 
@@ -145,14 +141,11 @@ def _design(rows: FloatArray, intercept: bool) -> FloatArray:
     return np.column_stack([rows, np.ones(len(rows))]) if intercept else rows
 
 
-def _other_models(rows: FloatArray, losses: FloatArray, intercept: bool) -> Iterator[Candidate]:
+@contextmanager
+def _no_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        linear = _logistic(rows, losses, intercept)
-        if linear is not None:
-            yield Candidate("logistic regression", linear)
-        yield Candidate("decision tree", _tree(rows, losses, _LEAVES))
-        yield Candidate("gradient boosting", _boosted(rows, losses))
+        yield
 
 
 def fit_rule(name: str, rows: FloatArray, losses: FloatArray) -> Candidate:
@@ -183,31 +176,22 @@ def fit_rule(name: str, rows: FloatArray, losses: FloatArray) -> Candidate:
     """
     if name not in RULES:
         raise ParameterError(f"A rule is one of {', '.join(map(repr, RULES))}; got {name!r}.")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with _no_warnings():
         if name == "boosted trees":
             return Candidate(name, _boosted(rows, losses))
         if name != "linear rule":
             return Candidate(name, _tree(rows, losses, 2 if name == "stump" else _LEAVES))
-        found = [Candidate("ridge regression", _ridge(rows, losses))]
-        logistic = _logistic(rows, losses, True)
-        if logistic is not None:
-            found.append(Candidate("logistic regression", logistic))
-        costs = [_cost(each.choose(rows), losses) for each in found]
-        found.append(_improved(found[int(np.argmin(costs))], rows, losses))
+        design = _design(rows, True)
+        gram = design.T @ design + 1e-3 * np.eye(design.shape[1])
+        ridge = Linear(np.asarray(np.linalg.solve(gram, design.T @ losses), np.float64), True)
+        found = [Candidate("ridge regression", ridge), *_logistic(rows, losses, True)]
+        found.append(_improved(found, rows, losses))
         best = min(found, key=lambda each: _cost(each.choose(rows), losses))
         return Candidate(name, best.choose)
 
 
 RULES = ("linear rule", "stump", "decision tree", "boosted trees")
 """Classes of rules that are fitted beside each other."""
-
-
-def _ridge(rows: FloatArray, losses: FloatArray) -> Linear:
-    design = _design(rows, True)
-    gram = design.T @ design + 1e-3 * np.eye(design.shape[1])
-    weights: FloatArray = np.asarray(np.linalg.solve(gram, design.T @ losses), np.float64)
-    return Linear(weights, True)
 
 
 def _fewest(rows: FloatArray) -> int:
@@ -250,8 +234,11 @@ def _boosted(rows: FloatArray, losses: FloatArray) -> Callable[[FloatArray], Act
     return choose
 
 
-def _logistic(rows: FloatArray, losses: FloatArray, intercept: bool) -> Linear | None:
-    """Predicts the cheapest action, each row weighted by what another one would cost more."""
+def _logistic(rows: FloatArray, losses: FloatArray, intercept: bool) -> list[Candidate]:
+    """A model of the cheapest action, each row weighted by what another one would cost more.
+
+    None where one action is always the cheapest.
+    """
     from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 
     K = losses.shape[1]
@@ -259,7 +246,7 @@ def _logistic(rows: FloatArray, losses: FloatArray, intercept: bool) -> Linear |
     weights = (losses.sum(axis=1) - K * losses.min(axis=1)) / max(K - 1, 1)
     used = weights > 0.0
     if len(np.unique(best[used])) < 2:
-        return None
+        return []
     spread = rows.std(axis=0)
     spread[spread == 0.0] = 1.0
     model = LogisticRegression(fit_intercept=intercept, max_iter=300)
@@ -274,11 +261,12 @@ def _logistic(rows: FloatArray, losses: FloatArray, intercept: bool) -> Linear |
         never = np.abs(_design(rows, True) @ found).max() + np.abs(constants).max() + 1.0
         found[-1] = 1e3 * never  # of actions that are never the cheapest
         found[-1, model.classes_] = -constants
-    return Linear(found, intercept)
+    return [Candidate("logistic regression", Linear(found, intercept))]
 
 
-def _improved(start: Candidate, rows: FloatArray, losses: FloatArray) -> Candidate:
-    """Change one weight at a time as long as that helps, constants first."""
+def _improved(found: list[Candidate], rows: FloatArray, losses: FloatArray) -> Candidate:
+    """The best linear model, its weights changed one by one as long as that helps."""
+    start = min(found, key=lambda each: _cost(each.choose(rows), losses))
     linear = start.choose
     assert isinstance(linear, Linear)
     step = max(1, len(rows) // _SEARCH_ROWS)
@@ -289,6 +277,7 @@ def _improved(start: Candidate, rows: FloatArray, losses: FloatArray) -> Candida
     sizes = np.sqrt((X * X).mean(axis=0))
     usual = float(np.median(scores.std(axis=0))) or 1.0
     p, K = weights.shape
+    # Constants first.
     order = [(i, k) for i in reversed(range(p)) if sizes[i] > 0.0 for k in range(K)]
     trials = 0
     for size in _STEPS:
@@ -306,5 +295,4 @@ def _improved(start: Candidate, rows: FloatArray, losses: FloatArray) -> Candida
                         weights[i, k] += change
                         break
                     scores[:, k] -= change * X[:, i]
-    name = f"local search from {start.name}"
-    return Candidate(name, Linear(weights, linear.intercept))
+    return Candidate(f"local search from {start.name}", Linear(weights, linear.intercept))

@@ -24,12 +24,16 @@ def compared(records: Iterable[Record]) -> list[Record]:
     Where a world does not react, the best policy in hindsight has a record of its own: its
     curve goes into the records of all who played that world with that seed.
     """
-    listed = list(records)
-    best = {_world(record): record["result"] for record in listed if _looks_back(record)}
-    listed += [each for record in listed if _looks_back(record) for each in records_of(record)]
-    return [
-        _beside(record, best.get(_world(record))) for record in listed if not _looks_back(record)
-    ]
+    played: list[Record] = []
+    best: dict[str, Any] = {}
+    beside: list[Record] = []
+    for record in records:
+        if record["cell"]["learner"] is not None:
+            played.append(record)
+        else:
+            best[_world(record)] = record["result"]
+            beside += records_of(record)
+    return [_beside(record, best.get(_world(record))) for record in (*played, *beside)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +121,7 @@ def interval(values: Iterable[float | None]) -> Interval | None:
     listed = list(values)
     if not listed or any(value is None for value in listed):
         return None
-    numbers = np.array(listed, dtype=np.float64)
-    n = len(numbers)
-    half = None
+    numbers, n, half = np.array(listed, dtype=np.float64), len(listed), None
     if n > 1:
         half = float(stdtrit(n - 1, 0.975) * numbers.std(ddof=1) / math.sqrt(n))
     return Interval(float(numbers.mean()), half, n)
@@ -148,13 +150,12 @@ def _row(
     results = [record["result"] for record in group]
     seconds = [times[r["key"]]["learner"] for r in group if r["key"] in times]
     rounds = sum(result["rounds"] for result in results)
-    per_second = None
-    if len(seconds) == len(group) and sum(seconds) > 0.0:
-        per_second = rounds / sum(seconds)
+    timed = len(seconds) == len(group) and sum(seconds) > 0.0
 
     def of(name: str) -> Interval | None:
         return interval(result[name] for result in results)
 
+    best = ((result["best"], max(1, result["rounds"])) for result in results)
     return Row(
         environment,
         learner,
@@ -162,22 +163,15 @@ def _row(
         results[0]["rounds"],
         of("mean_loss"),
         of("regret"),
-        interval(
-            None if result["best"] is None else float(result["best"]) / max(1, result["rounds"])
-            for result in results
-        ),
+        interval(None if loss is None else float(loss) / played for loss, played in best),
         found_by(result.get("found") for result in results),
         of("bound"),
         of("certificate"),
         sum(result["oracle_calls"] for result in results) / max(1, rounds),
         min(result["effective"] for result in results),
-        per_second,
+        rounds / sum(seconds) if timed else None,
         Hints.mean(result.get("hints") for result in results),
     )
-
-
-def _looks_back(record: Record) -> bool:
-    return record["cell"]["learner"] is None
 
 
 def _world(record: Record) -> str:
@@ -191,12 +185,7 @@ def _beside(record: Record, best: Mapping[str, Any] | None) -> Record:
     result = record["result"]
     if best is None or result["loss"] is None or best["best"] is None:
         return record
-    curve = result["curve"] | {name: best["curve"][name] for name in ("best", "leader")}
-    found = {
-        "best": best["best"],
-        "found": best.get("found"),
-        "regret": result["loss"] - best["best"],
-        "leaders": best["leaders"],
-        "curve": curve,
-    }
+    found = {name: best.get(name) for name in ("best", "found", "leaders")}
+    found["regret"] = result["loss"] - best["best"]
+    found["curve"] = result["curve"] | {name: best["curve"][name] for name in ("best", "leader")}
     return record | {"result": result | found}

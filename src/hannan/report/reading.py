@@ -41,8 +41,8 @@ def clear_over_data(first: Standing, second: Standing) -> bool:
         if any(c["t"] != found[0]["t"] or c["loss"] is None or None in c["loss"] for c in found):
             return True  # of what cannot be compared the seeds alone tell
         curves.append({**found[0], "loss": np.mean([c["loss"] for c in found], axis=0).tolist()})
-    gap = OverData(curves).difference(1, 0)
-    return gap is None or gap.low > 0.0
+    gap = OverData(curves).interval(1, 0)
+    return gap is None or gap[0] > 0.0
 
 
 def _scene(sections: Sequence[Section]) -> str:

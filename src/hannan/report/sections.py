@@ -13,8 +13,8 @@ import numpy as np
 from hannan.core.validation import refuse
 from hannan.experiments.catalogue import RECOMMENDED
 from hannan.experiments.hints import Hints
+from hannan.experiments.over_data import Units
 from hannan.experiments.summary import compared, found_by
-from hannan.experiments.units import Units
 from hannan.learners import __all__ as LEARNERS
 from hannan.report.spread import FloatArray, Spread, growth
 
@@ -49,7 +49,7 @@ class Standing:
     def hints(self) -> Hints | None:
         """How well the hints of its predictor did, where it has any."""
         hints = Hints.mean(record["result"].get("hints") for record in self.records)
-        return None if hints is None else hints.scaled(self.units.difference(1.0))
+        return None if hints is None else hints.scaled(self.units.width)
 
     @property
     def seeds(self) -> list[Any]:
@@ -77,27 +77,27 @@ class Standing:
     @cached_property
     def mean_loss_curve(self) -> Spread:
         """Loss so far over rounds so far."""
-        return Spread.of(self._means(self._curves("loss") / self.t))
+        return Spread.of(self.units.mean(self._curves("loss") / self.t))
 
     @cached_property
     def regret_curve(self) -> Spread:
         """Loss so far less that of the policy which is best so far."""
-        return Spread.of(self.units.difference(1.0) * (self._curves("loss") - self._curves("best")))
+        return Spread.of(self.units.width * (self._curves("loss") - self._curves("best")))
 
     @cached_property
     def best_curve(self) -> FloatArray:
         """Mean loss of the policy which is best so far, averaged over seeds."""
-        return np.asarray(Spread.of(self._means(self._curves("best") / self.t)).mean)
+        return np.asarray(Spread.of(self.units.mean(self._curves("best") / self.t)).mean)
 
     @cached_property
     def bound_curve(self) -> FloatArray:
         """The theorem's bound on expected regret, averaged over seeds."""
-        return self.units.difference(1.0) * np.asarray(Spread.of(self._curves("bound")).mean)
+        return self.units.width * np.asarray(Spread.of(self._curves("bound")).mean)
 
     @cached_property
     def certificate_curve(self) -> FloatArray:
         """The bound measured in play, averaged over seeds."""
-        return self.units.difference(1.0) * np.asarray(Spread.of(self._curves("certificate")).mean)
+        return self.units.width * np.asarray(Spread.of(self._curves("certificate")).mean)
 
     @cached_property
     def exponent(self) -> float | None:
@@ -107,7 +107,7 @@ class Standing:
     @cached_property
     def mean_loss(self) -> Spread:
         """Loss a round, over the whole game."""
-        return Spread.of(self._means(self._finals("mean_loss")))
+        return Spread.of(self.units.mean(self._finals("mean_loss")))
 
     @cached_property
     def rank(self) -> float:
@@ -117,17 +117,17 @@ class Standing:
     @cached_property
     def regret(self) -> Spread:
         """Regret at the end."""
-        return Spread.of(self.units.difference(1.0) * self._finals("regret"))
+        return Spread.of(self.units.width * self._finals("regret"))
 
     @cached_property
     def bound(self) -> float:
         """The theorem's bound at the end; NaN where there is none."""
-        return self.units.difference(float(Spread.of(self._finals("bound")).mean))
+        return self.units.width * float(Spread.of(self._finals("bound")).mean)
 
     @cached_property
     def certificate(self) -> float:
         """The bound measured in play at the end; NaN where there is none."""
-        return self.units.difference(float(Spread.of(self._finals("certificate")).mean))
+        return self.units.width * float(Spread.of(self._finals("certificate")).mean)
 
     @property
     def within_bound(self) -> bool | None:
@@ -146,11 +146,6 @@ class Standing:
         """The learner's own time over rounds; NaN where no time is known."""
         rounds = sum(r["result"]["rounds"] for r in self.records if r["key"] in self.times)
         return _ratio(sum(entry["learner"] for entry in self.times.values()), rounds)
-
-    def _means(self, losses: FloatArray) -> FloatArray:
-        units = self.units
-        width = units.high - units.low
-        return units.high - losses * width if units.rewards else units.low + losses * width
 
     def _finals(self, name: str) -> FloatArray:
         return np.array([r["result"][name] for r in self.records], dtype=np.float64)
