@@ -12,10 +12,10 @@ from rich.table import Table
 from hannan.cli.output import as_json, print_json
 from hannan.experiments.catalogue import (
     KINDS,
-    describe,
     entries,
     registered,
     short_name,
+    summary_of,
     unknown_groups,
 )
 
@@ -66,10 +66,10 @@ def _outside(kind: str) -> dict[str, dict[str, str | None]]:
     """What other packages have registered, under the names that find it."""
     modules = {}
     for entry in registered(kind):
-        summary, error = describe(entry)
-        modules[short_name(entry)] = {
-            "summary": summary,
-            "package": f"{entry.package} {entry.version}".strip(),
-            "error": error,
-        }
+        try:
+            summary, error = summary_of(entry.load()), None
+        except ImportError as fault:
+            summary, error = "", str(fault)
+        package = f"{entry.package} {entry.version}".strip()
+        modules[short_name(entry)] = {"summary": summary, "package": package, "error": error}
     return modules

@@ -23,7 +23,7 @@ from hannan.cli.output import (
     stderr,
     write_report_of,
 )
-from hannan.cli.replay_answer import Answer
+from hannan.cli.replay_answer import Answer, Player
 from hannan.cli.replay_data import Stream, read_stream, spooled
 from hannan.cli.replay_takeaways import snippet, train_decider, write_decisions
 from hannan.core import ParameterError
@@ -169,11 +169,20 @@ def replay(
         with stderr().status(f"reading {escape(str(data))}"):
             if str(data) == "-":
                 data = spooled(Path(spare))
-            if not is_vw(data):
-                _check_columns(columns)
+            _check_columns(data, columns)
             stream = read_stream(data, columns, rounds)
-            wanted = _learners(stream, feedback, learners)
-            plan = _plan(data.name, stream, policies, wanted, range(seed, seed + seeds))
+            world = {"title": data.name, **stream.table}
+            plan = make_plan(
+                {
+                    "title": f"Replay of {data.name}",
+                    "seeds": list(range(seed, seed + seeds)),
+                    "horizon": stream.rounds,
+                    "points": _POINTS,
+                    "folds": FOLDS,
+                    "learners": _learners(stream, feedback, learners),
+                    "environments": {"data": {**world, "policies": _policies(policies, stream)}},
+                }
+            )
         folder = Path(spare) if output is None else output
         done = play_plan(plan, folder, backend="serial" if jobs == 1 else "loky", jobs=jobs)
         if status := print_failures(done):
@@ -183,13 +192,7 @@ def replay(
         report = None
         if output is not None:
             report = write_report_of(plan, done, folder, answer.page(code))
-        try:
-            if decisions is not None and answer.choice is not None:
-                write_decisions(decisions, stream, plan, answer.choice)
-            if save is not None:
-                _train(stream, seed, save)
-        except OSError as error:
-            raise ParameterError(f"{error.filename} cannot be written: {error.strerror}.") from None
+        _take_away(plan, stream, answer.choice, decisions, save, seed)
     if as_json:
         results = None if output is None else str(output / "results.jsonl")
         files = {"results": results, "report": report and str(report), "snippet": code}
@@ -206,16 +209,31 @@ def replay(
     return 0
 
 
-def _train(stream: Stream, seed: int, path: Path) -> None:
-    """Write a Decider that has played the file."""
-    with rounds_bar(stderr()) as bar:
-        task = bar.add_task("training a Decider", total=stream.rounds)
-        decider = train_decider(stream, seed, lambda t: bar.update(task, completed=t))
-    decider.save(path)
+def _take_away(
+    plan: Plan,
+    stream: Stream,
+    choice: Player | None,
+    decisions: Path | None,
+    save: Path | None,
+    seed: int,
+) -> None:
+    """Write the files that are asked for."""
+    try:
+        if decisions is not None and choice is not None:
+            write_decisions(decisions, stream, plan, choice)
+        if save is not None:
+            with rounds_bar(stderr()) as bar:
+                task = bar.add_task("training a Decider", total=stream.rounds)
+                decider = train_decider(stream, seed, lambda t: bar.update(task, completed=t))
+            decider.save(save)
+    except OSError as error:
+        raise ParameterError(f"{error.filename} cannot be written: {error.strerror}.") from None
 
 
-def _check_columns(asked: dict[str, Any]) -> None:
+def _check_columns(data: Path, asked: dict[str, Any]) -> None:
     """Refuse options that do not go together, or say too little of what the rows hold."""
+    if is_vw(data):
+        return
     for name in ("format", "hash"):
         if asked[name] is not None:
             raise ParameterError(f"--{name} goes with files of Vowpal Wabbit: .vw or .dsjson.")
@@ -235,23 +253,6 @@ def _check_columns(asked: dict[str, Any]) -> None:
             "--action needs --propensity: the column of the probabilities with which the logged "
             "actions were taken, or a number, such as 0.25 if each of four was equally likely."
         )
-
-
-def _plan(
-    name: str, stream: Stream, policies: str | None, learners: dict[str, Any], seeds: range
-) -> Plan:
-    against = _policies(policies, stream)
-    return make_plan(
-        {
-            "title": f"Replay of {name}",
-            "seeds": list(seeds),
-            "horizon": stream.rounds,
-            "points": _POINTS,
-            "folds": FOLDS,
-            "environments": {"data": {"title": name, "policies": against, **stream.table}},
-            "learners": learners,
-        }
-    )
 
 
 def _learners(stream: Stream, feedback: str | None, names: tuple[str, ...]) -> dict[str, Any]:

@@ -47,19 +47,17 @@ def snippet(stream: Stream, choice: Player | None) -> str:
         return head
     if choice.kind == "rule":
         return (
-            "import numpy as np\n"
-            + head
-            + f"rounds = list(world.rounds({stream.rounds}, np.random.default_rng(0)))\n"
+            f"import numpy as np\n{head}"
+            f"rounds = list(world.rounds({stream.rounds}, np.random.default_rng(0)))\n"
             "X = np.array([r.context for r in rounds])\n"
             "losses = np.array([r.reveal(0) for r in rounds])\n"
             f"rule = hn.experiments.fit_rule({choice.name!r}, X, losses)\n"
             "print(world.actions[rule.choose(X[-1:])[0]])  # for the last row"
         )
     return (
-        head
-        + f"learner = {_call(choice.record['cell']['learner'], environment)}\n"
-        + f"trace = hn.play(learner, world, {stream.rounds}, seed=0)\n"
-        + "print(trace.mean_loss, world.actions[trace.actions[-1]])"
+        f"{head}learner = {_call(choice.record['cell']['learner'], environment)}\n"
+        f"trace = hn.play(learner, world, {stream.rounds}, seed=0)\n"
+        "print(trace.mean_loss, world.actions[trace.actions[-1]])"
     )
 
 
@@ -71,12 +69,10 @@ def _call(table: dict[str, Any], environment: FromFile | FromLog | FromVW) -> st
     if not getattr(environment, "features", True):
         policies = f"hn.oracles.AllPolicies(1, {K})"
     arguments = {name: repr(v) for name, v in table.items() if name not in ("name", "type")}
-    for name in ("predictor", "learner"):
-        if isinstance(inner := table.get(name), dict):
-            predictor = name == "predictor"
-            arguments[name] = (
-                f"hn.predictors.{inner['type']}()" if predictor else _call(inner, environment)
-            )
+    for name, inner in table.items():
+        if isinstance(inner, dict):
+            predictor = f"hn.predictors.{inner['type']}()"
+            arguments[name] = predictor if name == "predictor" else _call(inner, environment)
     first, seed = [], ["seed=0"]
     if kind in RECOMMENDED:
         first = [] if "actions" in arguments else [str(K) if kind == "bandit" else policies]

@@ -62,17 +62,9 @@ def verify(
 
 def _verdicts(names: list[str] | None, full: bool, seed: int) -> list[Verdict]:
     wanted = claims(names)
-    bar = Progress(
-        TextColumn("{task.description:<24}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=stderr(),
-        transient=True,
-    )
-    with bar:
-        task = bar.add_task("", total=len(wanted))
-        done = iter(range(len(wanted)))
+    columns = TextColumn("{task.description:<24}"), BarColumn(), MofNCompleteColumn()
+    with Progress(*columns, TimeElapsedColumn(), console=stderr(), transient=True) as bar:
+        task, done = bar.add_task("", total=len(wanted)), iter(range(len(wanted)))
 
         def tick(claim: Claim) -> None:
             bar.update(task, description=claim.name, completed=next(done))

@@ -160,16 +160,8 @@ def unknown_groups() -> list[str]:
     return lines
 
 
-def describe(entry: Registered) -> tuple[str, str | None]:
-    """The first line of a class's docstring, and what is wrong with it if it cannot be loaded."""
-    try:
-        made: Any = entry.load()
-    except ImportError as error:
-        return "", str(error)
-    return _summary(made), None
-
-
-def _summary(made: Any) -> str:
+def summary_of(made: Any) -> str:
+    """The first line of a docstring."""
     return (inspect.getdoc(made) or "").partition("\n")[0]
 
 
@@ -194,7 +186,7 @@ def entries(kind: str) -> tuple[Entry, ...]:
     if kind == "learners":
         top = importlib.import_module("hannan")
         named = {name: getattr(top, name) for name in RECOMMENDED} | named
-    return tuple(Entry(kind, name, _summary(made), made) for name, made in named.items())
+    return tuple(Entry(kind, name, summary_of(made), made) for name, made in named.items())
 
 
 def find(name: str, kinds: Iterable[str] = KINDS, folder: str | None = None) -> Any:

@@ -100,9 +100,16 @@ def write_figures(
         pictures = {"overview": _overview(sections, colours)}
         for section in sections:
             pictures[_file_name(section.label, pictures)] = _picture(section, colours)
+        # Without the date the same input gives the same bytes.
+        metadata = {
+            "svg": {"Date": None},
+            "pdf": {"CreationDate": None},
+            "png": {"Learners": json.dumps(list(colours))},
+        }
         for name, figure in pictures.items():
-            paths = [folder / f"{name}.{ending}" for ending in formats]
-            written += [_save(figure, path, list(colours)) for path in paths]
+            for ending in formats:
+                written.append(folder / f"{name}.{ending}")
+                figure.savefig(written[-1], metadata=metadata.get(ending))
     return written
 
 
@@ -136,9 +143,8 @@ def _picture(section: Section, colours: Mapping[str, int]) -> Any:
     left, right = figure.subplots(1, 2)
     _mean_loss(left, section, colours)
     _regret(right, section, colours)
-    left.set_title("mean loss", fontsize=9, color="#55524c")
-    right.set_title("regret", fontsize=9, color="#55524c")
-    for ax in (left, right):
+    for ax, title in ((left, "mean loss"), (right, "regret")):
+        ax.set_title(title, fontsize=9, color="#55524c")
         ax.set_xlabel("round")
     figure.suptitle(_shortened(section.title, 110), x=0.012, ha="left", fontsize=11)
     _legend(figure, section, colours, figure.axes)
@@ -169,7 +175,7 @@ def _regret(ax: Any, section: Section, colours: Mapping[str, int]) -> None:
     for s in section.standings:
         # A bound far above the curves would squash them: it is left out of the picture.
         if np.isfinite(s.bound) and s.bound <= 1.6 * high:
-            look = {"color": _colour(s, colours), "lw": 1, "ls": _DASHES, "gid": "bound"}
+            look = {**_look(s, colours), "lw": 1, "ls": _DASHES, "gid": "bound"}
             ax.plot(s.t, s.bound_curve, **look)
             high = max(high, s.bound)
     ax.set_ylim(min(0.0, low * 1.05), high * 1.05 if high > 0 else 1.0)
@@ -187,16 +193,21 @@ def _curves(
         band = bands.get(s.label)
         if band is None or not band.known:
             continue
-        colour, order = _colour(s, colours), 4 if s.ours else 3
-        pattern = _PATTERNS[colours[s.label] // len(LEARNERS) % len(_PATTERNS)]
-        ax.plot(s.t, band.mean, color=colour, lw=_weight(s), ls=pattern, zorder=order)
+        look = _look(s, colours)
+        ax.plot(s.t, band.mean, **look, zorder=4 if s.ours else 3)
         if np.isfinite(band.low).any():
-            ax.fill_between(s.t, band.low, band.high, color=colour, alpha=0.14, lw=0)
+            ax.fill_between(s.t, band.low, band.high, color=look["color"], alpha=0.14, lw=0)
 
 
-def _weight(standing: Standing) -> float:
+def _look(standing: Standing, colours: Mapping[str, int]) -> dict[str, Any]:
+    """Colour, width and pattern of a learner's line."""
+    again, slot = divmod(colours[standing.label], len(LEARNERS))
     thick = 1.9 if standing.ours else 1.0
-    return thick if len(standing.records) > 1 else 0.7 * thick
+    return {
+        "color": LEARNERS[slot][0],
+        "lw": thick if len(standing.records) > 1 else 0.7 * thick,
+        "ls": _PATTERNS[again % len(_PATTERNS)],
+    }
 
 
 def _range(
@@ -205,10 +216,8 @@ def _range(
     """The least and the greatest value, first wild rounds apart."""
     parts = [np.asarray(more, dtype=np.float64).ravel()]
     for s in section.standings:
-        if s.label in bands:
-            late = _settled(s)
-            band = bands[s.label]
-            parts += [np.asarray(side)[late] for side in (band.mean, band.low, band.high)]
+        if (band := bands.get(s.label)) is not None:
+            parts += [np.asarray(side)[_settled(s)] for side in (band.mean, band.low, band.high)]
     values = np.concatenate(parts)
     values = values[np.isfinite(values)]
     return (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
@@ -226,13 +235,13 @@ def _height(learners: Sized, together: bool) -> float:
 
 def _legend(place: Any, section: Section, colours: Mapping[str, int], axes: Sequence[Any]) -> None:
     line = importlib.import_module("matplotlib.lines").Line2D
-    handles = []
-    for s in sorted(section.standings, key=lambda s: colours[s.label]):
-        pattern = _PATTERNS[colours[s.label] // len(LEARNERS) % len(_PATTERNS)]
-        look = {"color": _colour(s, colours), "lw": _weight(s), "ls": pattern}
-        handles.append(line([], [], label=_shortened(s.label, 30), **look))
+    handles = [
+        line([], [], label=_shortened(s.label, 30), **_look(s, colours))
+        for s in sorted(section.standings, key=lambda s: colours[s.label])
+    ]
     if section.common_best is not None:
-        handles.append(line([], [], color="#1d1c1a", lw=0.8, label=_best(section)))
+        best = "best found" if section.found else "best in hindsight"
+        handles.append(line([], [], color="#1d1c1a", lw=0.8, label=best))
     if any(drawn.get_gid() == "bound" for ax in axes for drawn in ax.get_lines()):
         handles.append(line([], [], color="#8a867e", lw=1, ls=_DASHES, label="bound"))
     outside = len(axes) > 1
@@ -245,14 +254,6 @@ def _legend(place: Any, section: Section, colours: Mapping[str, int], axes: Sequ
         # Narrower than a third of the picture, or the panel would shrink to make room.
         tight = {"handlelength": 1.2, "handletextpad": 0.5, "columnspacing": 0.8, "fontsize": 7}
         place.legend(handles=by_rows, ncols=columns, **below, **tight)
-
-
-def _best(section: Section) -> str:
-    return "best found" if section.found else "best in hindsight"
-
-
-def _colour(standing: Standing, colours: Mapping[str, int]) -> str:
-    return LEARNERS[colours[standing.label] % len(LEARNERS)][0]
 
 
 def _tick(value: float, most: float) -> str:
@@ -279,14 +280,3 @@ def _figure(height: float) -> Any:
     figure = make(figsize=(_WIDTH, height), dpi=_DPI, layout="constrained")
     figure.get_layout_engine().set(w_pad=0.1, h_pad=0.09)
     return figure
-
-
-def _save(figure: Any, path: Path, learners: list[str]) -> Path:
-    # Without the date the same input gives the same bytes.
-    metadata = {
-        "svg": {"Date": None},
-        "pdf": {"CreationDate": None},
-        "png": {"Learners": json.dumps(learners)},
-    }
-    figure.savefig(path, metadata=metadata.get(path.suffix[1:]))
-    return path

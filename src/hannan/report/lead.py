@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -42,22 +43,27 @@ class Lead:
 
     def html(self) -> str:
         """The beginning of the page."""
-        notes = "".join(f"<li>{escape(text)}</li>" for text in self.notes)
-        columns = "".join(f"<li>{escape(text)}</li>" for text in self.columns)
         parts = [
             f"<p class='answer'>{escape(self.sentence)}</p>",
             self._table(),
             *self._confusion(),
-            f"<ul class='notes'>{notes}</ul>" if notes else "",
-            f"<details><summary>Columns</summary><ul class='notes'>{columns}</ul></details>"
-            if columns
-            else "",
-            f"<details><summary>The code</summary><pre>{escape(self.snippet)}</pre></details>",
         ]
-        return "\n".join(part for part in parts if part)
+        notes, columns = (
+            "".join(f"<li>{escape(text)}</li>" for text in texts)
+            for texts in (self.notes, self.columns)
+        )
+        if notes:
+            parts.append(f"<ul class='notes'>{notes}</ul>")
+        if columns:
+            listed = f"<ul class='notes'>{columns}</ul>"
+            parts.append(f"<details><summary>Columns</summary>{listed}</details>")
+        code = f"<pre>{escape(self.snippet)}</pre>"
+        return "\n".join([*parts, f"<details><summary>The code</summary>{code}</details>"])
 
     def _table(self) -> str:
-        decimals = _decimals([row["mean"] for row in self.rows.values()])
+        # Four digits of the largest number.
+        largest = max(abs(row["mean"] or 0.0) for row in self.rows.values())
+        decimals = max(0, 4 - math.floor(math.log10(max(1.0, largest))))
         rows = []
         for name, row in self.rows.items():
             mean = NOTHING if row["mean"] is None else fixed(row["mean"], decimals)
@@ -81,8 +87,8 @@ class Lead:
         if found is None or len(found["classes"]) > _MOST_CLASSES:
             return []
         tables = []
+        heads = "".join(f"<th scope='col' class='n'>{escape(a)}</th>" for a in found["actions"])
         for who, counts in found["counts"].items():
-            heads = "".join(f"<th scope='col' class='n'>{escape(a)}</th>" for a in found["actions"])
             rows = "".join(
                 f"<tr><th scope='row'>{escape(name)}</th>"
                 + "".join(f"<td class='n'>{n:,}</td>" for n in counts[i])
@@ -95,12 +101,3 @@ class Lead:
                 f"<tbody>{rows}</tbody></table>"
             )
         return ["<div class='scroll confusions'>", *tables, "</div>"]
-
-
-def _decimals(values: Sequence[float | None]) -> int:
-    """Four digits of the largest number."""
-    largest = max((abs(value) for value in values if value is not None), default=0.0)
-    digits = 4
-    while largest >= 10.0 and digits:
-        largest, digits = largest / 10.0, digits - 1
-    return digits

@@ -109,19 +109,18 @@ def _page(
 def _section(i: int, section: Section, colours: Mapping[str, int]) -> str:
     regret = any(s.regret_curve.known for s in section.standings)
     best = section.best_name if section.found else "best policy so far"
-    growing = (
-        _chart("regret", "Regret", f"loss so far, less that of the {escape(best)}")
-        + _chart("growth", "Growth of regret", "both axes logarithmic")
-        if regret
-        else ""
-    )
-    led = any(len(r["result"]["leaders"] or ()) > 1 for s in section.standings for r in s.records)
-    strips = (
-        "<figure class='strips'><figcaption><h3>Who led when</h3>"
-        "<p>the policy that was best in hindsight; a lane for each seed</p></figcaption></figure>"
-        if led
-        else ""
-    )
+    growing = strips = ""
+    if regret:
+        growing = _chart("regret", "Regret", f"loss so far, less that of the {escape(best)}")
+        growing += _chart("growth", "Growth of regret", "both axes logarithmic")
+    if any(len(r["result"]["leaders"] or ()) > 1 for s in section.standings for r in s.records):
+        strips = (
+            "<figure class='strips'><figcaption><h3>Who led when</h3><p>the policy that was best "
+            "in hindsight; a lane for each seed</p></figcaption></figure>"
+        )
+    # How well the hints of predictors did; nothing where no learner has any.
+    told = [f"{s.label}: {s.hints}." for s in section.standings if s.hints is not None]
+    hints = "\n".join(f"<p class='note'>{escape(text)}</p>" for text in told)
     return f"""<section class='environment' id='environment-{i + 1}' data-index='{i}'>
 <h2>{escape(section.title)}</h2>
 <p class='facts'>{_facts(section)}</p>
@@ -136,17 +135,11 @@ def _section(i: int, section: Section, colours: Mapping[str, int]) -> str:
 {strips}
 <h3>In the end</h3>
 {tables.standings(section, colours)}
-{_hints(section)}
+{hints}
 <details><summary>Parameters</summary>
 {tables.parameters(section, colours)}
 </details>
 </section>"""
-
-
-def _hints(section: Section) -> str:
-    """How well the hints of predictors did; nothing where no learner has any."""
-    lines = [f"{s.label}: {s.hints}." for s in section.standings if s.hints is not None]
-    return "\n".join(f"<p class='note'>{escape(text)}</p>" for text in lines)
 
 
 def _facts(section: Section) -> str:

@@ -15,9 +15,8 @@ from hannan.report.wording import counted, listed, number, plus_minus
 
 def reading(sections: Sequence[Section]) -> str:
     """Who lost least where, and whose regret is below its bound: a paragraph of HTML."""
-    winners = (
-        [_winner(section) for section in sections] if len(sections) <= 4 else _winners(sections)
-    )
+    brief = len(sections) > 4
+    winners = _winners(sections) if brief else [_winner(section) for section in sections]
     sentences = [_scene(sections), *winners, _bounds(sections)]
     return " ".join(sentence for sentence in sentences if sentence)
 
@@ -49,9 +48,8 @@ def _scene(sections: Sequence[Section]) -> str:
     learners = {s.label for section in sections for s in section.standings}
     seeds = {len(s.records) for section in sections for s in section.standings}
     rounds = {section.rounds for section in sections}
-    each = f" over {_span(seeds, 'seed')} of {_span(rounds, 'round')}"
     met = f"{counted(len(learners), 'learner')} met {counted(len(sections), 'environment')}"
-    return f"{met[0].upper()}{met[1:]}{each}."
+    return f"{met[0].upper()}{met[1:]} over {_span(seeds, 'seed')} of {_span(rounds, 'round')}."
 
 
 def _span(values: set[int], noun: str) -> str:
@@ -107,11 +105,8 @@ def _bounds(sections: Sequence[Section]) -> str:
     broken = [(s, e) for s, e in known if not s.within_bound]
     names = list(dict.fromkeys(_name(s) for s, _ in known))
     if not broken:
-        who = (
-            listed(names)
-            if len(names) <= 6
-            else f"all {counted(len(names), 'learner')} that have one"
-        )
+        everyone = f"all {counted(len(names), 'learner')} that have one"
+        who = listed(names) if len(names) <= 6 else everyone
         everywhere = " everywhere" if len(sections) > 1 else ""
         return f"The regret of {who} is below the theorem’s bound{everywhere}."
     cases = [f"{_name(s)} on <em>{escape(e.title)}</em>" for s, e in broken]

@@ -24,7 +24,7 @@ Times = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Standing:
-    """One learner in one environment, over all its seeds: a record for each, times by key.
+    """One learner in one environment, over all its seeds: a record for each, all times by key.
 
     The label is the learner's name, numbered where several learners have it.
     """
@@ -144,8 +144,9 @@ class Standing:
     @property
     def seconds_per_round(self) -> float:
         """The learner's own time over rounds; NaN where no time is known."""
-        rounds = sum(r["result"]["rounds"] for r in self.records if r["key"] in self.times)
-        return _ratio(sum(entry["learner"] for entry in self.times.values()), rounds)
+        timed = [r for r in self.records if r["key"] in self.times]
+        rounds = sum(r["result"]["rounds"] for r in timed)
+        return _ratio(sum(self.times[r["key"]]["learner"] for r in timed), rounds)
 
     def _finals(self, name: str) -> FloatArray:
         return np.array([r["result"][name] for r in self.records], dtype=np.float64)
@@ -197,9 +198,7 @@ class Section:
     @cached_property
     def best_name(self) -> str:
         """What regret is measured against."""
-        if not self.found:
-            return "best policy in hindsight"
-        return f"best policy found by {self.found}"
+        return f"best policy found by {self.found}" if self.found else "best policy in hindsight"
 
     @cached_property
     def found(self) -> str | None:
@@ -210,15 +209,13 @@ class Section:
     @cached_property
     def common_best(self) -> FloatArray | None:
         """The best policy's mean loss over time, where it is the same for all learners."""
-        first, *others = self.standings
-        if not np.isfinite(first.best_curve).any():
-            return None
-        same = all(
-            s.best_curve.shape == first.best_curve.shape
-            and np.allclose(s.best_curve, first.best_curve, rtol=1e-9, atol=1e-12, equal_nan=True)
-            for s in others
+        best, *others = (s.best_curve for s in self.standings)
+        same = np.isfinite(best).any() and all(
+            other.shape == best.shape
+            and np.allclose(other, best, rtol=1e-9, atol=1e-12, equal_nan=True)
+            for other in others
         )
-        return first.best_curve if same else None
+        return best if same else None
 
 
 def gather(records: Iterable[Record], times: Times) -> list[Section]:
@@ -237,21 +234,15 @@ def gather(records: Iterable[Record], times: Times) -> list[Section]:
         where = _canonical(cell, "environment", "policies", "shared", "horizon", "data")
         who = _canonical(cell, "learner", "shared_with_learner", "hannan")
         sections.setdefault(where, {}).setdefault(who, []).append(record)
-    groups = list(sections.values())
-    names = [next(iter(g.values()))[0]["cell"]["environment"]["name"] for g in groups]
-    return [
-        Section(label, _standings(list(group.values()), times))
-        for label, group in zip(_numbered(names), groups, strict=True)
-    ]
-
-
-def _standings(groups: list[list[Record]], times: Times) -> list[Standing]:
-    tables = [records[0]["cell"]["learner"] for records in groups]
-    labels = _numbered([str(table.get("title") or table["name"]) for table in tables])
-    return [
-        Standing(label, group, {r["key"]: times[r["key"]] for r in group if r["key"] in times})
-        for label, group in zip(labels, groups, strict=True)
-    ]
+    found = []
+    for group in sections.values():
+        tables = [records[0]["cell"]["learner"] for records in group.values()]
+        labels = _numbered([str(table.get("title") or table["name"]) for table in tables])
+        players = zip(labels, group.values(), strict=True)
+        found.append([Standing(label, records, times) for label, records in players])
+    worlds = [standings[0].records[0]["cell"]["environment"] for standings in found]
+    names = _numbered([world["name"] for world in worlds])
+    return [Section(name, standings) for name, standings in zip(names, found, strict=True)]
 
 
 def _numbered(names: list[str]) -> list[str]:

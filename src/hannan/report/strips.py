@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -40,9 +39,10 @@ def strips(section: Section, most_lanes: int) -> dict[str, Any] | None:
         return None
     end = section.rounds
     led = Counter[str]()
-    for row in rows.values():
-        for _, lane in row["lanes"]:
-            led.update(_lengths(lane, end))
+    for lane in (lane for row in rows.values() for _, lane in row["lanes"]):
+        stops = [*(t for t, _ in lane[1:]), end]
+        for (start, who), stop in zip(lane, stops, strict=True):
+            led[who] += stop - start
     del led[""]
     names = [name for name, _ in sorted(led.items(), key=lambda item: (-item[1], item[0]))]
     index = {name: i for i, name in enumerate(names)}
@@ -63,11 +63,3 @@ def strips(section: Section, most_lanes: int) -> dict[str, Any] | None:
             for row in rows.values()
         ],
     }
-
-
-def _lengths(lane: Runs, end: int) -> Counter[str]:
-    lengths = Counter[str]()
-    stops: Sequence[int] = [*(t for t, _ in lane[1:]), end]
-    for (start, who), stop in zip(lane, stops, strict=True):
-        lengths[who] += stop - start
-    return lengths

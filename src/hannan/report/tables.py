@@ -11,6 +11,7 @@ from hannan.report.sections import Section, Standing
 from hannan.report.wording import NOTHING, described, duration, number, plus_minus, written
 
 Slots = Mapping[str, int]
+_PARAMETERS = ("Type", "Parameters", "Feedback", "Seeds", "Hannan")
 
 
 def overview(sections: Sequence[Section], colours: Slots) -> str:
@@ -19,20 +20,17 @@ def overview(sections: Sequence[Section], colours: Slots) -> str:
         f"<th class='n' scope='col'><a href='#environment-{i}'>{escape(s.title)}</a></th>"
         for i, s in enumerate(sections, start=1)
     )
-    titles = [section.title for section in sections]
     rows = []
     for label in colours:
         cells: list[str] = []
-        owner = None
-        for section in sections:
-            standing = next((s for s in section.standings if s.label == label), None)
-            owner = owner or standing
-            best = (
-                standing is not None and standing is section.ranking[0] and standing.mean_loss.known
-            )
-            text = NOTHING if standing is None else plus_minus(standing.mean_loss)
-            cells.append(_cell(text, best, titles[len(cells)]))
-        assert owner is not None
+        met = [next((s for s in e.standings if s.label == label), None) for e in sections]
+        for section, standing in zip(sections, met, strict=True):
+            if standing is None:
+                cells.append(_cell(NOTHING, False, section.title))
+            else:
+                best = standing is section.ranking[0] and standing.mean_loss.known
+                cells.append(_cell(plus_minus(standing.mean_loss), best, section.title))
+        owner = next(standing for standing in met if standing is not None)
         rows.append(f"<tr>{_who(owner, colours)}{''.join(cells)}</tr>")
     return _table("overview", f"<th scope='col'>Mean loss of</th>{heads}", rows)
 
@@ -41,7 +39,8 @@ def standings(section: Section, colours: Slots) -> str:
     """Where everybody stood in the end, by mean loss; what nobody has makes no column."""
     mean = f"Mean {section.measured}"
     table = {s.label: _final(s, mean) for s in section.ranking}
-    shown = [head for head in next(iter(table.values())) if _any(head, table)]
+    heads = next(iter(table.values()))
+    shown = [head for head in heads if any(final[head] != NOTHING for final in table.values())]
     columns = "".join(f"<th class='n' scope='col'>{head}</th>" for head in shown)
     rows = []
     for s in section.ranking:
@@ -52,32 +51,24 @@ def standings(section: Section, colours: Slots) -> str:
     return _table("standings", f"<th scope='col'>Learner</th>{columns}", rows)
 
 
-def _any(head: str, table: Mapping[str, Mapping[str, str]]) -> bool:
-    return any(final[head] != NOTHING for final in table.values())
-
-
 def _final(s: Standing, mean: str) -> dict[str, str]:
-    speed = s.seconds_per_round
+    speed, verdict = s.seconds_per_round, ""
+    if s.within_bound is not None:
+        word, mark = ("below its bound", "✓") if s.within_bound else ("above its bound", "✗")
+        verdict = (
+            f"<span class='{'within' if s.within_bound else 'beyond'}' title='mean regret is "
+            f"{word}' aria-label='regret {word}:'>{mark}</span> "
+        )
     grows = NOTHING if s.exponent is None else f"<i>t</i><sup>{number(s.exponent, 2)}</sup>"
     return {
         mean: plus_minus(s.mean_loss),
         "Regret": plus_minus(s.regret),
         "Growth": grows,
-        "Bound": _verdict(s.within_bound) + number(s.bound),
+        "Bound": verdict + number(s.bound),
         "Certificate": number(s.certificate),
         "Calls / round": number(s.calls_per_round) if s.learns else NOTHING,
         "Rounds / s": number(1 / speed) if speed > 0 else NOTHING,
     }
-
-
-def _verdict(within: bool | None) -> str:
-    if within is None:
-        return ""
-    word, mark = ("below its bound", "✓") if within else ("above its bound", "✗")
-    return (
-        f"<span class='{'within' if within else 'beyond'}' title='mean regret is {word}' "
-        f"aria-label='regret {word}:'>{mark}</span> "
-    )
 
 
 def effort(section: Section, colours: Slots) -> str:
@@ -115,8 +106,7 @@ def parameters(section: Section, colours: Slots) -> str:
         facts.append(f"policies {_code(written(cell['policies']))}")
     facts += [_where(name, table) for name, table in (cell.get("shared") or {}).items()]
     rows = [_parameters_of(standing, colours) for standing in section.standings]
-    heads = ("Learner", "Type", "Parameters", "Feedback", "Seeds", "Hannan")
-    columns = "".join(f"<th scope='col'>{head}</th>" for head in heads)
+    columns = "".join(f"<th scope='col'>{head}</th>" for head in ("Learner", *_PARAMETERS))
     return f"<p class='note'>{', '.join(facts)}</p>{_table('parameters', columns, rows)}"
 
 
@@ -131,8 +121,7 @@ def _parameters_of(s: Standing, colours: Slots) -> str:
         escape(_seeds(s.seeds)),
         escape(str(first["cell"]["hannan"])),
     )
-    heads = ("Type", "Parameters", "Feedback", "Seeds", "Hannan")
-    pairs = zip(heads, cells, strict=True)
+    pairs = zip(_PARAMETERS, cells, strict=True)
     shown = "".join(f"<td data-head='{head}'><span>{cell}</span></td>" for head, cell in pairs)
     return f"<tr>{_who(s, colours)}{shown}</tr>"
 
