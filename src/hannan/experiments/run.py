@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -96,8 +97,17 @@ def run(
         # With this note the results can be shown without the plan's file.
         note = {"title": plan.title, "description": plan.description, "cells": order}
         replace_file(results.folder / _NOTE, json.dumps(note, indent=1).encode())
-        ticks = _Progress(progress)
-        work = ticks.play if backend == "serial" else play_cell
+        told: dict[str, int] = {}
+
+        def tell(cell: Cell, rounds: int) -> None:
+            if progress is not None:
+                progress(cell, rounds - told.get(cell.key, 0))
+            told[cell.key] = rounds
+
+        def play_here(cell: Cell) -> tuple[Record, dict[str, Any]]:
+            return play_cell(cell, partial(tell, cell))
+
+        work = play_here if backend == "serial" else play_cell
         found = outcomes(work, pending, backend=backend, jobs=jobs, address=address)
         with closing(found):
             for i, outcome in found:
@@ -105,7 +115,7 @@ def run(
                     failures.append((pending[i], outcome))
                 else:
                     results.append(*outcome)
-                ticks.finished(pending[i])
+                tell(pending[i], pending[i].horizon)
         results.settle(order)
         records = results.records(order)
         seconds_of = results.times()
@@ -131,27 +141,3 @@ def read_run(path: str | Path) -> tuple[Run, str, str]:
             "it: the results are shown without it as well."
         )
     return Run(results.records(cells), times, 0, []), *texts
-
-
-class _Progress:
-    """Reports progress, and remembers how much was reported already."""
-
-    def __init__(self, progress: Callable[[Cell, int], None] | None) -> None:
-        self.progress = progress
-        self.rounds = 0
-
-    def play(self, cell: Cell) -> tuple[Record, dict[str, Any]]:
-        """Play a cell in this process."""
-
-        def tick(rounds: int) -> None:
-            if self.progress is not None:
-                self.progress(cell, rounds - self.rounds)
-            self.rounds = rounds
-
-        return play_cell(cell, tick)
-
-    def finished(self, cell: Cell) -> None:
-        """Report the rest."""
-        if self.progress is not None:
-            self.progress(cell, cell.horizon - self.rounds)
-        self.rounds = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ class Trace:
     ----------
     oracle
         The policy class that regret is measured against.
+    contexts
+        The contexts, in order.
     oracle_calls
         Calls the learner made to its oracle during the game.
     first
@@ -52,7 +55,7 @@ class Trace:
         self.oracle = oracle
         self.oracle_calls = 0
         self.first = first
-        self._contexts: list[Any] = []
+        self.contexts: list[Any] = []
         self._actions: list[Action] = []
         self._losses: list[FloatArray] = []
         self._suffered: list[float] = []
@@ -63,7 +66,7 @@ class Trace:
     def record(self, this_round: Round) -> None:
         """Take down a round that has been played."""
         assert this_round.action is not None
-        self._contexts.append(this_round.context)
+        self.contexts.append(this_round.context)
         self._actions.append(this_round.action)
         self._losses.append(this_round.losses)
         self._suffered.append(this_round.loss)
@@ -81,11 +84,6 @@ class Trace:
         if any(weight != 1.0 for weight in self._weights):
             facts.append(f"effective {self.effective:.0f}")
         return ", ".join(facts) + ">"
-
-    @property
-    def contexts(self) -> list[Any]:
-        """The contexts, in order."""
-        return self._contexts
 
     @property
     def actions(self) -> NDArray[np.intp] | list[Action]:
@@ -148,7 +146,9 @@ class Trace:
         """The best policy in hindsight, or the oracle's best if it is inexact: one oracle call."""
         oracle = self._need_oracle()
         total = oracle.objective()
-        for context, losses in self._totals() if self._summable else self._rounds():
+        # Reductions may care how often a context came: only for exact ones losses are summed first.
+        summed = oracle.exact and self._linear
+        for context, losses in self._totals() if summed else self._rounds():
             total.add(context, losses)
         return total.leader()
 
@@ -218,14 +218,11 @@ class Trace:
         at = np.unique(np.append(np.arange(every, len(self) + 1, every), len(self)))
         if not self._comparable:
             return at, np.full(len(at), np.nan)
-        oracle = self._need_oracle()
-        total = oracle.objective()
+        total, rounds = self._need_oracle().objective(), self._rounds()
         best = np.empty(len(at))
-        done = 0
-        for i, t in enumerate(at):
-            for s in range(done, t):
-                total.add(context_at(oracle, self.first + s, self._contexts[s]), self._losses[s])
-            done = t
+        for i, new in enumerate(np.diff(at, prepend=0)):
+            for context, losses in islice(rounds, int(new)):
+                total.add(context, losses)
             best[i] = total.minima()[0]
         weight = np.cumsum(self.weights)[at - 1]
         share = np.divide(at, weight, out=np.full(len(at), np.nan), where=weight > 0.0)
@@ -233,27 +230,20 @@ class Trace:
 
     @property
     def _linear(self) -> bool:
+        """Whether losses are numbers, which add: loss functions do not."""
         return all(isinstance(losses, np.ndarray) for losses in self._losses)
-
-    @property
-    def _summable(self) -> bool:
-        """Whether rounds with the same context may be added up first.
-
-        A reduction may care how often a context came, and loss functions do not add.
-        """
-        return self._need_oracle().exact and self._linear
 
     def _rounds(self) -> Iterator[tuple[Any, Any]]:
         oracle = self._need_oracle()
-        for t, (given, losses) in enumerate(zip(self._contexts, self._losses, strict=True)):
+        for t, (given, losses) in enumerate(zip(self.contexts, self._losses, strict=True)):
             yield context_at(oracle, self.first + t, given), losses
 
     def _totals(self) -> list[tuple[Any, FloatArray]]:
         """The losses of each distinct context, added up."""
-        oracle = self._need_oracle()
+        key = self._need_oracle().key
         totals: dict[Hashable, tuple[Any, FloatArray]] = {}
         for context, losses in self._rounds():
-            known = totals.setdefault(oracle.key(context), (context, np.zeros(len(losses))))
+            known = totals.setdefault(key(context), (context, np.zeros(len(losses))))
             known[1][:] += losses
         return list(totals.values())
 
