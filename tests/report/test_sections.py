@@ -5,10 +5,10 @@ import pytest
 from scipy import stats
 
 import hannan as hn
+from hannan.report.embedded import strips
 from hannan.report.palette import LEARNERS, slots
 from hannan.report.sections import gather
 from hannan.report.spread import Spread, growth
-from hannan.report.strips import strips
 from tests.report import records
 
 

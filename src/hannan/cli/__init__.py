@@ -16,7 +16,7 @@ FINE, FAILED, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
 _COMMANDS = {
     "run": "run.run",
     "replay": "replay.replay",
-    "show": "show.show",
+    "show": "run.show",
     "list": "listing.listing",
     "verify": "verify.verify",
     "completion": "completion.completion",

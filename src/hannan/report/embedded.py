@@ -1,18 +1,20 @@
-"""What the page draws, as JSON inside it."""
+"""What the page draws, as JSON inside it: curves, and strips of which policy led when."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.report.palette import LEARNERS, slots
-from hannan.report.sections import Section, Standing
+from hannan.report.palette import LEARNERS, POLICIES, slots
+from hannan.report.sections import Record, Section, Standing
 from hannan.report.spread import FloatArray, Spread
-from hannan.report.strips import strips
 
 
 def embedded(sections: Sequence[Section], points: int, lanes: int) -> str:
@@ -78,3 +80,55 @@ def _plain(values: FloatArray) -> list[float | None]:
     finer, coarser = np.round(values * unit) / unit, np.round(values / unit) * unit
     rounded = np.where(places >= 0, finer, coarser).tolist()
     return [value if is_known else None for value, is_known in zip(rounded, known, strict=True)]
+
+
+def runs(record: Record) -> list[tuple[int, str]] | None:
+    """The stretches of one game: for each its first round less one, and who led it."""
+    curve, labels = record["result"]["curve"], record["result"]["leaders"]
+    if not labels or curve.get("leader") is None:
+        return None
+    led = zip([0, *curve["t"][:-1]], curve["leader"], strict=True)
+    stretches = [next(stretch) for _, stretch in groupby(led, itemgetter(1))]
+    return [(t, "" if i is None else str(labels[i])) for t, i in stretches]
+
+
+def strips(section: Section, most_lanes: int) -> dict[str, Any] | None:
+    """Strips of an environment: a row for each learner, in it a lane for each seed.
+
+    Learners that saw the same leaders share a row. The policies that led longest get colours.
+    """
+    rows: dict[str, dict[str, Any]] = {}
+    for standing in section.standings:
+        shown = standing.records[:most_lanes]
+        lanes = [(r["cell"]["seed"], lane) for r in shown if (lane := runs(r)) is not None]
+        if lanes:
+            row = rows.setdefault(repr(lanes), {"learners": [], "lanes": lanes})
+            row["learners"].append(standing.label)
+    if not rows:
+        return None
+    end = section.rounds
+    led = Counter[str]()
+    for lane in (lane for row in rows.values() for _, lane in row["lanes"]):
+        stops = [*(t for t, _ in lane[1:]), end]
+        for (start, who), stop in zip(lane, stops, strict=True):
+            led[who] += stop - start
+    del led[""]
+    names = [name for name, _ in sorted(led.items(), key=lambda item: (-item[1], item[0]))]
+    index = {name: i for i, name in enumerate(names)}
+    everyone = 1 < len(section.standings) == len(next(iter(rows.values()))["learners"])
+    return {
+        "end": end,
+        "names": [name if len(name) <= 80 else name[:79] + "…" for name in names],
+        "coloured": min(len(names), len(POLICIES)),
+        "left_out": max(0, max(len(s.records) for s in section.standings) - most_lanes),
+        "rows": [
+            {
+                "learners": ["all learners"] if everyone else row["learners"],
+                "lanes": [
+                    {"seed": seed, "runs": [[t, index.get(who, -1)] for t, who in lane]}
+                    for seed, lane in row["lanes"]
+                ],
+            }
+            for row in rows.values()
+        ],
+    }
