@@ -65,12 +65,7 @@ _KINDS_OF_ARGUMENT = {
     "environment": ("environments",),
     "learner": ("learners", "baselines"),
     "network": ("networks",),
-    "contexts": ("options",),
-    "epsilon": ("options",),
-    "features": ("options",),
-    "resampling": ("options",),
-    "trust": ("options",),
-}
+} | dict.fromkeys(("contexts", "epsilon", "features", "resampling", "trust"), ("options",))
 
 
 RECOMMENDED = ("bandit", "experts")
@@ -88,12 +83,14 @@ MINE = "mine.py"
 class Entry:
     """A class that an experiment may name, or a function that makes a learner."""
 
-    kind: str
     name: str
-    summary: str
-    """The first line of its docstring."""
     made: Any
     """The class or function."""
+
+    @property
+    def summary(self) -> str:
+        """The first line of its docstring."""
+        return summary_of(self.made)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +134,8 @@ def registered(kind: str) -> tuple[Registered, ...]:
         return ()
     found: dict[tuple[str, str], Registered] = {}
     for point in entry_points(group=f"hannan.{kind}"):
-        package = "?" if point.dist is None else point.dist.name
-        version = "" if point.dist is None else point.dist.version
+        dist = point.dist
+        package, version = ("?", "") if dist is None else (dist.name, dist.version)
         entry = Registered(kind, point.name, package, version, point)
         found.setdefault((entry.name, entry.package), entry)  # the first on the path is imported
     return tuple(entry for _, entry in sorted(found.items()))
@@ -186,7 +183,7 @@ def entries(kind: str) -> tuple[Entry, ...]:
     if kind == "learners":
         top = importlib.import_module("hannan")
         named = {name: getattr(top, name) for name in RECOMMENDED} | named
-    return tuple(Entry(kind, name, summary_of(made), made) for name, made in named.items())
+    return tuple(Entry(name, made) for name, made in named.items())
 
 
 def find(name: str, kinds: Iterable[str] = KINDS, folder: str | None = None) -> Any:
@@ -199,9 +196,7 @@ def find(name: str, kinds: Iterable[str] = KINDS, folder: str | None = None) -> 
     return located(name, kinds, folder)()
 
 
-def located(
-    name: str, kinds: Iterable[str] = KINDS, folder: str | None = None
-) -> Callable[[], Any]:
+def located(name: str, kinds: Iterable[str], folder: str | None) -> Callable[[], Any]:
     """A function that returns what `find` finds; nothing foreign is imported before it is called.
 
     A name that leads nowhere is refused at once.
@@ -214,8 +209,7 @@ def located(
     order = [*kinds, *(kind for kind in places if kind not in kinds)]
     kind, _, rest = name.partition(".")
     if kind in places:
-        order, name = [kind], rest
-        kinds = order
+        kinds, order, name = [kind], [kind], rest
     wanted, _, constructor = name.partition(".")
     for entry in (entry for place in order for entry in entries(place)):
         if entry.name == wanted:
@@ -242,7 +236,7 @@ def code_of(name: str, folder: str | None) -> Path | None:
     if module.partition(".")[0] in ("", "hannan"):
         return None
     file = getattr(sys.modules.get(module), "__file__", None)
-    return None if file is None else Path(file)
+    return file and Path(file)
 
 
 def short_name(entry: Registered) -> str:
@@ -301,10 +295,8 @@ class Workshop:
         accepted = [p.name for p in parameters.values() if p.kind != p.VAR_KEYWORD]
         if recommended:
             accepted = list(dict.fromkeys([*accepted, *options_of(make.__name__)]))
-        given: dict[str, Any] = {}
-        for key, value in table.items():
-            if key == "type":
-                continue
+        given = {key: value for key, value in table.items() if key != "type"}
+        for key, value in given.items():
             if key not in accepted:
                 near = nearest(key, accepted, len(accepted))
                 raise ParameterError(f"{place}: {kind} has no argument {key!r}{near}")
@@ -314,12 +306,9 @@ class Workshop:
             # `actions` are the policies of a listed class, but to hn.bandit what rounds offer.
             wanted = [k for k in parameters if not (recommended and k == "actions")]
             given = {k: v for k, v in self.supplied.items() if k in wanted} | given
-        missing = [
-            p.name
-            for p in parameters.values()
-            if p.default is p.empty and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
-            if p.name not in given
-        ]
+        named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+        needed = [p.name for p in parameters.values() if p.default is p.empty and p.kind in named]
+        missing = [name for name in needed if name not in given]
         if missing:
             # Learners find their class in the environment's table.
             policies = {"oracle", "actions"} & set(missing) and place.startswith("learners")
@@ -373,9 +362,7 @@ def _type_of(table: Mapping[str, Any]) -> str:
 def _constructor(made: Any, owner: str, name: str) -> Any:
     if not name:
         return made
-    methods = [
-        key for key, value in inspect.getmembers(made, inspect.ismethod) if not key.startswith("_")
-    ]
+    methods = [key for key, _ in inspect.getmembers(made, inspect.ismethod) if key[0] != "_"]
     if name not in methods:
         raise ParameterError(f"{owner} has no constructor {name!r}{nearest(name, methods)}")
     return getattr(made, name)

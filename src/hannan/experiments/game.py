@@ -93,20 +93,16 @@ def at_work(learner: Any) -> Any:
     return learner
 
 
-def _called(learner: Learner) -> str:
-    *outer, last = (type(part).__name__ for part in nested(learner))
-    return "".join(f"{name}(" for name in outer) + last + ")" * len(outer)
-
-
 def _check_actions(learner: Learner, environment: Environment) -> None:
     """Refuse a learner made for another number of actions: it might play on without a word."""
     there = getattr(environment, "n_actions", None)
+    names = [type(part).__name__ for part in nested(learner)]
     for part in nested(learner):
         for source in (part, getattr(part, "oracle", None)):
             known = getattr(source, "n_actions", None)
             if known is not None and there is not None and known != there:
                 raise ParameterError(
-                    f"{_called(learner)} chooses among {known} actions, and "
+                    f"{'('.join(names)}{')' * (len(names) - 1)} chooses among {known} actions, and "
                     f"{type(environment).__name__} has {there}. Give "
                     f"{type(source).__name__} n_actions={there}."
                 )

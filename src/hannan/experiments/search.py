@@ -55,36 +55,32 @@ class Sample:
     def __init__(self, most: int = _MOST_ROWS) -> None:
         self.most = most
         self.seen = 0
-        self._kept: list[tuple[FloatArray, FloatArray]] = []
-        self._numbers: list[int] = []
+        self._kept: list[tuple[int, FloatArray, FloatArray]] = []
         self._rng = np.random.default_rng(0)
 
     def add(self, row: FloatArray, losses: FloatArray) -> None:
         """One more round."""
+        new = self.seen, np.array(row, dtype=np.float64), np.array(losses, dtype=np.float64)
         self.seen += 1
-        pair = np.array(row, dtype=np.float64), np.array(losses, dtype=np.float64)
         if len(self._kept) < self.most:
-            self._kept.append(pair)
-            self._numbers.append(self.seen - 1)
-            return
-        place = int(self._rng.integers(self.seen))
-        if place < self.most:
-            self._kept[place], self._numbers[place] = pair, self.seen - 1
+            self._kept.append(new)
+        elif (place := int(self._rng.integers(self.seen))) < self.most:
+            self._kept[place] = new
 
     @property
     def numbers(self) -> NDArray[np.intp]:
         """Of the rounds, from 0."""
-        return np.array(self._numbers, dtype=np.intp)
+        return np.array([number for number, _, _ in self._kept], dtype=np.intp)
 
     @property
     def rows(self) -> FloatArray:
         """[n, p]."""
-        return np.array([row for row, _ in self._kept])
+        return np.array([row for _, row, _ in self._kept])
 
     @property
     def losses(self) -> FloatArray:
         """[n, K]."""
-        return np.array([losses for _, losses in self._kept])
+        return np.array([losses for _, _, losses in self._kept])
 
 
 def candidates(

@@ -17,7 +17,7 @@ from hannan.report.lead import Lead
 from hannan.report.palette import slots, variables
 from hannan.report.reading import reading
 from hannan.report.sections import Record, Section, Times, gather
-from hannan.report.wording import counted
+from hannan.report.wording import span
 
 _LIMIT = 2_800_000  # bytes
 _DETAIL = ((240, 6), (80, 4), (50, 2), (30, 1), (15, 1))  # points of a curve, lanes of a strip
@@ -143,17 +143,15 @@ def _section(i: int, section: Section, colours: Mapping[str, int]) -> str:
 
 
 def _facts(section: Section) -> str:
-    seeds = {len(s.records) for s in section.standings}
-    learners = [s for s in section.standings if s.learns]
-    feedback = {r["result"]["feedback"] for s in learners for r in s.records}
+    results = [r["result"] for s in section.standings if s.learns for r in s.records]
     words = {"full": "full information", "semi": "bandit feedback"}
+    feedback = {result["feedback"] for result in results} & words.keys()
     facts = [
         str(section.environment["type"]),
         f"{section.rounds:,} rounds",
-        counted(max(seeds), "seed") if len(seeds) == 1 else f"{min(seeds)} to {max(seeds)} seeds",
-        " and ".join(words[f] for f in sorted(feedback & words.keys())),
+        span({len(s.records) for s in section.standings}, "seed"),
+        " and ".join(words[f] for f in sorted(feedback)),
     ]
-    results = [r["result"] for s in learners for r in s.records]
     if any(result["effective"] / max(1, result["rounds"]) < 0.999 for result in results):
         least = min(result["effective"] for result in results)
         facts.append(f"estimated from a log worth {least:,.0f} rounds of play")

@@ -10,7 +10,7 @@ import numpy as np
 from hannan.experiments.over_data import OverData
 from hannan.report.sections import Section, Standing
 from hannan.report.spread import Spread
-from hannan.report.wording import counted, listed, number, plus_minus
+from hannan.report.wording import counted, listed, number, plus_minus, span
 
 
 def reading(sections: Sequence[Section]) -> str:
@@ -49,12 +49,7 @@ def _scene(sections: Sequence[Section]) -> str:
     seeds = {len(s.records) for section in sections for s in section.standings}
     rounds = {section.rounds for section in sections}
     met = f"{counted(len(learners), 'learner')} met {counted(len(sections), 'environment')}"
-    return f"{met[0].upper()}{met[1:]} over {_span(seeds, 'seed')} of {_span(rounds, 'round')}."
-
-
-def _span(values: set[int], noun: str) -> str:
-    low, high = min(values), max(values)
-    return counted(high, noun) if low == high else f"{low:,} to {high:,} {noun}s"
+    return f"{met[0].upper()}{met[1:]} over {span(seeds, 'seed')} of {span(rounds, 'round')}."
 
 
 def _winner(section: Section) -> str:

@@ -78,6 +78,16 @@ def counted(n: int, noun: str) -> str:
     return f"{many} {noun}{'' if n == 1 else 's'}"
 
 
+def span(numbers: set[int], noun: str) -> str:
+    """Numbers of things, from the least to the greatest.
+
+    >>> span({3}, "seed"), span({3, 12}, "seed")
+    ('three seeds', '3 to 12 seeds')
+    """
+    low, high = min(numbers), max(numbers)
+    return counted(high, noun) if low == high else f"{low:,} to {high:,} {noun}s"
+
+
 def listed(items: Sequence[str]) -> str:
     """A list in a sentence.
 
