@@ -106,7 +106,7 @@ def test_a_refused_call_whose_process_was_killed_is_left_out(tmp_path):
     known, before = content(d), path.read_bytes()
     with pytest.raises(hn.ContextError):
         d.decide([1.0, 2.0])
-    d._journal.append(["decide", d._trail, [1.0, 2.0], None, "x", 1.0, 0])
+    d._journal.append(["decide", d._trail, [1.0, 2.0], None, "x", 1.0, 0, None])
     d._journal.close()
     assert path.read_bytes() != before
     again = hn.Decider.open(path)
@@ -189,12 +189,12 @@ def test_lines_cannot_be_lost_repeated_or_moved(tmp_path):
     [
         ["nothing", 0],
         ["decide", 0],
-        ["decide", 0, {"age": 3}, [7], "x", 1.0, 0],
-        ["decide", 0, {"age": 3}, None, 3.5, 1.0, 0],
-        ["decide", 0, {"age": 3}, None, 0, 1.0, 0],
-        ["decide", 0, {"age": 3}, None, "x", "now", 0],
-        ["decide", 0, {"age": 3}, None, "x", 1.0, 9],
-        ["decide", 0, {"age": 3}, None, "x", 1.0, None],
+        ["decide", 0, {"age": 3}, [7], "x", 1.0, 0, None],
+        ["decide", 0, {"age": 3}, None, 3.5, 1.0, 0, None],
+        ["decide", 0, {"age": 3}, None, 0, 1.0, 0, None],
+        ["decide", 0, {"age": 3}, None, "x", "now", 0, None],
+        ["decide", 0, {"age": 3}, None, "x", 1.0, 9, None],
+        ["decide", 0, {"age": 3}, None, "x", 1.0, None, None],
         ["report", 0, "x", 1.0],
         ["report", 0, 0, 1e9],
         ["report", 0, 0, "1"],

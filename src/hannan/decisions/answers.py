@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -124,56 +124,38 @@ class OpenDecisions(Stored):
     def _restored(self) -> None:
         self._order = deque(self._closed)
 
-    def __len__(self) -> int:
-        return len(self.waiting)
-
-    def __iter__(self) -> Iterator[Id]:
-        return iter(self.waiting)
-
-    @property
-    def numbers(self) -> list[int]:
-        """The learner's numbers of all that wait."""
-        return [one[0] for one in self.waiting.values()]
-
-    def found(self) -> list[tuple[int, int]]:
-        """The learner's numbers and the actions of all that wait."""
-        return [one[:2] for one in self.waiting.values()]
-
-    def admit(self, given: Any) -> Id:
+    def admit(self, id: Any) -> Id:
         """An id for one more decision: the caller's, unless it is in use, or one that nobody has.
 
         Where the limit is reached it is refused.
         """
-        found = secrets.token_hex(8) if given is None else as_id(given)
-        if found in self.waiting:
+        key = secrets.token_hex(8) if id is None else as_id(id)
+        if key in self.waiting:
             raise DecisionError(
-                f"There is a decision {found!r} that waits for its outcome: ids are given once. "
+                f"There is a decision {key!r} that waits for its outcome: ids are given once. "
                 "decision(id) returns what was decided."
             )
-        if found in self._closed:
-            raise DecisionError(f"There was a decision {found!r} already: ids are given once.")
+        if key in self._closed:
+            raise DecisionError(f"There was a decision {key!r} already: ids are given once.")
         if len(self.waiting) >= self.most:
             raise DecisionError(
                 f"{len(self.waiting)} decisions wait for their outcomes, and max_open={self.most} "
                 "may: report(id, …) those that are known, and let expire(older_than=seconds) say "
                 "what no answer means for the others."
             )
-        return found
+        return key
 
-    def find(self, key: Id) -> tuple[int, int, float] | None:
-        """The learner's number, action and propensity of what waits; None if it is closed."""
-        found = self.waiting.get(key)
-        if found is not None:
-            return found[:3]
-        if key in self._closed:
-            return None
-        raise DecisionError(
-            f"There is no decision {key!r} that waits for its outcome, nor is it among the last "
-            f"{self.remembered} that were closed; {len(self.waiting)} wait."
-        )
+    def check_closed(self, key: Id) -> None:
+        """Refuse what does not wait and is not known to have been closed."""
+        if key not in self._closed:
+            raise DecisionError(
+                f"There is no decision {key!r} that waits for its outcome, nor is it among the "
+                f"last {self.remembered} that were closed; {len(self.waiting)} wait."
+            )
 
     def told(self, key: Id, outcome: float) -> bool:
         """Whether a closed decision was told this; False where it has expired, else refused."""
+        self.check_closed(key)
         before = self._closed[key]
         if before is not None and before != outcome:
             raise DecisionError(

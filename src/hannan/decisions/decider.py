@@ -194,23 +194,24 @@ class Decider(Parametrised):
             of it. The offer may be another one each time.
         """
         row, key = plain(context), self._open.admit(id)
-        names = self._names
+        names, some, items = self._names, None, None
         if names is None:
             if available is not None:
                 raise ParameterError(
                     "Of what is offered, leave out of actions= what cannot be had."
                 )
             items = offered(actions)
-            aim = self._aim(context, actions, items)
-            return self._made("offer", row, items, key, time.time(), aim)  # type: ignore[no-any-return]
-        if actions is not None:
+        elif actions is not None:
             raise ParameterError(
                 "actions= is for a Decider that was made without: this one decides between "
                 f"{', '.join(map(repr, names.all[:6]))}. available= leaves out some."
             )
-        some = names.here if available is None else names.some(available)
-        aim = self._aim(context) if callable(self.baseline) else self._constant
-        return self._made("decide", row, some, key, time.time(), aim)  # type: ignore[no-any-return]
+        else:
+            some = names.here if available is None else names.some(available)
+        aim = self._constant
+        if callable(self.baseline):
+            aim = self._aim(context, actions, items)
+        return self._made("decide", row, some, key, time.time(), aim, items)  # type: ignore[no-any-return]
 
     @_locked
     def report(self, decision: Answer | Id, reward: Any = None, *, loss: Any = None) -> bool:
@@ -220,7 +221,7 @@ class Decider(Parametrised):
         is refused; what comes after the decision has expired is counted and not learned.
         """
         key, outcome = as_id(decision), self._units.outcome(reward, loss)
-        if self._open.find(key) is not None:
+        if key in self._open.waiting:
             self._made("report", key, outcome)
             return True
         if not self._open.told(key, outcome):
@@ -254,16 +255,17 @@ class Decider(Parametrised):
     def decision(self, id: Id) -> Answer:
         """A decision that waits for its outcome, by its id."""
         key = as_id(id)
-        found = self._open.find(key)
-        if found is None:
+        if key not in self._open.waiting:
+            self._open.check_closed(key)
             raise OrderError(f"Decision {key!r} does not wait for its outcome any more.")
-        return self._answer(key, *found)
+        number, _, q, _ = self._open.waiting[key]
+        return self._answer(key, q, self._learner.open_round(number))
 
     @property
     def open_decisions(self) -> list[Id]:
         """The ids of all decisions that wait for their outcomes, the oldest first."""
         with self._lock:
-            return list(self._open)
+            return list(self._open.waiting)
 
     # Actions that come and go, and decisions of others --------------------------------------------
 
@@ -369,7 +371,8 @@ class Decider(Parametrised):
     def summary(self) -> Summary:
         """How decisions fare, beside the baseline and every action on its own."""
         names = None if self._names is None else self._names.all
-        return summary_of(self._board.counted(), self._units, names, self._learner, len(self._open))
+        waiting = len(self._open.waiting)
+        return summary_of(self._board, self._units, names, self._learner, waiting)
 
     def metrics(self) -> dict[str, Any]:
         """The same as numbers by name, for a monitoring system."""
@@ -472,7 +475,7 @@ class Decider(Parametrised):
             found = load(journal.path, trusted=trusted)
             if not isinstance(found, cls):
                 raise DamagedFileError(f"{path} holds no Decider but a {type(found).__name__}.")
-            journal.go_on(*found._end())
+            journal.go_on(*found._replayed)
         except BaseException:
             journal.close()
             raise
@@ -507,12 +510,9 @@ class Decider(Parametrised):
                 f"The journal {journal.path} is of a Decider with another {which}: "
                 "Decider.open(path) takes that one up."
             )
-        journal.go_on(*found._end())
+        journal.go_on(*found._replayed)
         lock = self._lock
         vars(self).update(vars(found), _lock=lock)
-
-    def _end(self) -> tuple[int, int, int]:
-        return self._replayed
 
     @property
     def _touched(self) -> bool:
@@ -547,17 +547,16 @@ class Decider(Parametrised):
                 "version, or on a machine that rounds otherwise."
             )
         if kind == "decide":
-            _, _, key, moment, aim = args
+            _, _, key, moment, aim, items = args
             self._open.admit(key)
-            places = aim is None if self.baseline is None else Count(self._size).fits(aim)
-            require(self, time=Number().fits(moment), baseline=places, actions=self._size > 0)
-        elif kind == "offer":
-            _, items, key, moment, aim = args
-            self._open.admit(key)
-            offer = type(items) is list and items == offered(dict(items))
-            places = aim is None or (self.baseline is not None and Count(len(items)).fits(aim))
+            offers = self._names is None
+            size = len(items) if offers else self._size
+            absent = aim is None and (offers or self.baseline is None)
             require(
-                self, time=Number().fits(moment), baseline=places, actions=offer and not self._size
+                self,
+                time=Number().fits(moment),
+                baseline=absent or (self.baseline is not None and Count(size).fits(aim)),
+                actions=items == offered(dict(items)) if offers else items is None,
             )
         elif kind == "expire":
             require(self, time=Number().fits(args[0]))
@@ -586,9 +585,6 @@ class Decider(Parametrised):
 
     # Each of these is a function of what was learned and of its arguments alone.
 
-    def _do_offer(self, row: Any, items: Items, key: Id, moment: float, aim: int | None) -> Answer:
-        return self._do_decide(row, None, key, moment, aim, items)
-
     def _do_decide(
         self,
         row: Any,
@@ -596,27 +592,28 @@ class Decider(Parametrised):
         key: Id,
         moment: float,
         aim: int | None,
-        items: Items | None = None,
+        items: Items | None,
     ) -> Answer:
         learner, contexts = self._learner, self._contexts
         if contexts is None:
             learner, contexts = self._begin(row)
         context, learn = contexts.read(row, items)
-        made = learner.decide(context, some)
-        number, action, q = made.id, made.action, float(made.propensity)
+        opened = learner.open(context, some, late=True)
+        number, action, q = opened.number, opened.action, float(opened.odds.propensity)
         # From here on nothing can fail.
         learn()
         self._learner, self._contexts = learner, contexts
         self._open.waiting[key] = number, action, q, moment
-        answer = self._answer(key, number, action, q)
-        self._board.decided(number, action, q, aim, made.available, len(answer.actions))
+        answer = self._answer(key, q, opened)
+        there = None if opened.plays is None else opened.available
+        self._board.decided(number, action, q, aim, there, len(answer.actions))
         self._trail = zlib.crc32(b"%d," % action, self._trail)
         return answer
 
     def _do_report(self, key: Id, outcome: float) -> None:
         number, action, *_ = self._open.waiting[key]
         loss = self._units.as_loss(outcome)
-        self._learner.update(loss, number)
+        self._learner.close(self._learner.open_round(number), loss)
         self._board.told(number, action, loss)
         self._open.close(key, outcome)
 
@@ -685,11 +682,10 @@ class Decider(Parametrised):
             )
         return self._names
 
-    def _answer(self, key: Id, number: int, action: int, q: float) -> Answer:
+    def _answer(self, key: Id, q: float, opened: Any) -> Answer:
         """A decision that waits, as callers see it."""
-        opened = self._learner.open_round(number)
         names = opened.context.ids if self._names is None else self._names.every
-        return Answer(names[action], q, key, names, opened)
+        return Answer(names[opened.action], q, key, names, opened)
 
     def _constant_baseline(self) -> int | None:
         """Return the number of the baseline's action, if the baseline is an action."""
@@ -699,16 +695,13 @@ class Decider(Parametrised):
             raise refuse(self, "baseline", "a function of the context and the offer", self.baseline)
         return self._names.place(self.baseline)
 
-    def _aim(self, context: Any, actions: Any = None, items: Items | None = None) -> int | None:
-        """What the baseline does; of an offer None if it takes nothing that is in it."""
-        rule = self.baseline
-        if rule is None:
-            return None
-        if items is not None:
-            taken = rule(context, actions)
-            return None if taken is None else place(as_name(taken), items, "The baseline's choice")
-        assert self._names is not None
-        return self._names.place(rule(context))
+    def _aim(self, context: Any, actions: Any, items: Items | None) -> int | None:
+        """What the baseline's rule does; of an offer None if it takes nothing that is in it."""
+        if items is None:
+            assert self._names is not None
+            return self._names.place(self.baseline(context))
+        taken = self.baseline(context, actions)
+        return None if taken is None else place(as_name(taken), items, "The baseline's choice")
 
     def _least(self, n_actions: int) -> float:
         """The least probability of an action."""
@@ -745,23 +738,21 @@ class Decider(Parametrised):
         vars(self).update(state, _lock=threading.RLock())
 
     def _check_state(self) -> None:
-        learner, waiting = self._learner, sorted(self._open.numbers)
+        learner, numbers = (
+            self._learner,
+            [] if self._learner is None else self._learner.open_decisions,
+        )
+        rounds = [(number, learner.open_round(number).action) for number in numbers]
         require(
             self,
             learner=(learner is None) == (self._contexts is None),
-            decisions=waiting == sorted([] if learner is None else learner.open_decisions)
-            and waiting == sorted(self._board.watch.open_decisions)
-            and all(self._could_play(*found) for found in self._open.found()),
+            decisions=rounds == sorted(each[:2] for each in self._open.waiting.values())
+            and numbers == sorted(self._board.watch.open_decisions),
         )
-
-    def _could_play(self, number: int, action: int) -> bool:
-        opened = self._learner.open_round(number)
-        return type(opened.action) is int and opened.action == action
 
 
 _CALLS = {
     "decide": "_do_decide",
-    "offer": "_do_offer",
     "report": "_do_report",
     "late": "_do_late",
     "expire": "_do_expire",

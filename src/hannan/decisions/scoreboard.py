@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +18,6 @@ from hannan.off_policy.rules import Shares, shares
 
 BASELINE, RANDOM = "baseline", "at random"
 _RECENT = 0.999  # of the mean entropy, with every decision
-_MANY, _NUMBERS = 256, 2**16  # events that wait to be counted, and what their shares may hold
 _KEPT = 1024  # shares that are made once
 
 
@@ -72,10 +72,6 @@ class Scoreboard(Stored):
         self.learned = 0  # decisions that were made elsewhere
         self.least = 1.0  # propensity so far
         self._entropy = np.zeros(2)
-        self._cache: dict[tuple[int, int | None], Shares] = {}
-        # Not counted yet: a decision's number, place and propensity, or an outcome as a loss.
-        self._new: list[tuple[int, int, float, Shares | None]] = []
-        self._most = max(1, min(_MANY, _NUMBERS // size))
 
     def _new_watch(self) -> Watch:
         policies: dict[str, Any] = {str(action): action for action in range(self.n_actions)}
@@ -93,50 +89,40 @@ class Scoreboard(Stored):
         action: int,
         propensity: float,
         aim: int | None,
-        some: IntArray | None,
-        items: int = 0,
+        available: IntArray | None,
+        items: int,
     ) -> None:
-        """A decision of the learner; `aim` is what the baseline does. Nothing can fail."""
-        held = self._cache.get((action, aim)) if some is None else None
-        if held is None:
-            held = self._shares(action, aim, some, items)
-        self._new.append((number, action if self.n_actions else 0, propensity, held))
-        if len(self._new) >= self._most:
-            self.counted()
+        """A decision of the learner; `aim` is what the baseline does. Nothing can fail.
 
-    def _shares(self, action: int, aim: int | None, some: IntArray | None, items: int) -> Shares:
-        if not self.n_actions:
-            return self._lot(action, aim, items)
-        held = shares(self.watch.aims(aim, some), action, some)
-        if some is None:
-            if len(self._cache) >= _KEPT:
-                self._cache.clear()
-            self._cache[action, aim] = held
-        return held
-
-    def _lot(self, action: int, aim: int | None, items: int) -> Shares:
-        """Of one item among several: any of them, and what the baseline would have taken."""
-        played, copied = [1.0 / items], [0.0]
-        if self.baseline:
-            played.append(float(aim == action))
-            copied.append(float(aim is None))
-        return Shares(np.array([*played, 0.0]), np.array([*copied, 1.0]))
+        `items` is how many actions there were to choose from.
+        """
+        there = None if available is None else tuple(available.tolist())
+        if self.n_actions:
+            held = _shares(self.n_actions, self.baseline, action, aim, there)
+        else:
+            held = _shares_of_item(items, self.baseline, aim == action, aim is None)
+        self.watch.enter(number, held, 1.0 / propensity)
+        self.plays[action if self.n_actions else 0] += 1.0
+        self.least = min(self.least, propensity)
+        # The logarithm of one over it is on average the entropy of the action's law.
+        sums = self._entropy
+        sums[0] = _RECENT * sums[0] - math.log2(propensity)
+        sums[1] = _RECENT * sums[1] + 1.0
 
     def told(self, number: int, action: int, loss: float) -> None:
         """The outcome of a decision has come, a loss in [0, 1]. Nothing can fail."""
-        self._new.append((number, action if self.n_actions else 0, loss, None))
-        if len(self._new) >= self._most:
-            self.counted()
+        self.watch.settle(number, loss)
+        place = action if self.n_actions else 0
+        self.answered[place] += 1.0
+        self.sums[place] += loss
 
     def gave_up(self, number: int) -> None:
         """The outcome of a decision will not come."""
-        self.counted()
         self.watch.forgotten(number)
         self.expired += 1
 
     def extended(self, n_actions: int) -> Self:
         """With more actions, which nobody could take so far."""
-        self.counted()
         twin = type(self)(n_actions, self.baseline, self.confidence)
         more = n_actions - self.n_actions
         for name in ("plays", "answered", "sums"):
@@ -148,28 +134,6 @@ class Scoreboard(Stored):
         return twin
 
     # What is known ------------------------------------------------------------------------------
-
-    def counted(self) -> Self:
-        """Itself, with all that happened in its numbers; one by one that takes much longer."""
-        total, count = self._entropy.tolist()
-        for number, place, value, held in self._new:
-            if held is None:  # the value is a loss
-                self.watch.settle(number, value)
-                self.answered[place] += 1.0
-                self.sums[place] += value
-            else:  # a propensity
-                self.watch.enter(number, held, 1.0 / value)
-                self.plays[place] += 1.0
-                self.least = min(self.least, value)
-                # The logarithm of one over it is on average the entropy of the action's law.
-                total = _RECENT * total - math.log2(value)
-                count = _RECENT * count + 1.0
-        self._entropy[:] = total, count
-        self._new.clear()
-        return self
-
-    def _state(self) -> dict[str, Any]:
-        return super(Scoreboard, self.counted())._state()
 
     @property
     def decisions(self) -> int:
@@ -192,3 +156,19 @@ class Scoreboard(Stored):
         """The same of each action."""
         with np.errstate(invalid="ignore"):
             return np.asarray(self.sums / self.answered)
+
+
+@lru_cache(_KEPT)
+def _shares(
+    n_actions: int, baseline: bool, action: int, aim: int | None, there: tuple[int, ...] | None
+) -> Shares:
+    """What each constant action, then the baseline, has to do with the action played."""
+    aims = [*range(n_actions), *([aim] if baseline else [])]
+    return shares([each if there is None or each in there else None for each in aims], action, None)
+
+
+@lru_cache(_KEPT)
+def _shares_of_item(items: int, baseline: bool, same: bool, absent: bool) -> Shares:
+    """Of one item among several: any of them, and what the baseline would have taken."""
+    played = [1.0 / items, *([float(same)] if baseline else []), 0.0]
+    return Shares(np.array(played), np.array([0.0, *([float(absent)] if baseline else []), 1.0]))

@@ -8,8 +8,8 @@ from hannan.kernels.compiling import njit
 
 
 @njit
-def add(sums, played, copied, weight, loss, columns):
-    """Add the terms of a round with this loss to sums[policy, f, column].
+def add(sums, kinds, held, played, copied, weight, loss, columns):
+    """Add the terms of a round with this loss to sums[policy, f, column]; `kinds` lose it.
 
     f = 0 stands for the loss, f = 1 for one minus it. The rows of `columns` are rates λ, ψ(λ), θ,
     guesses g and 1/λ: a term is ψ(x - g)² - λx with x = f (min(v, 1/λ) - θ), v the policy's ratio:
@@ -17,6 +17,7 @@ def add(sums, played, copied, weight, loss, columns):
     """
     rates, psi, theta, guess, most = columns[0], columns[1], columns[2], columns[3], columns[4]
     for i in range(played.size):
+        kinds[i, held[i]] -= 1
         ratio = played[i] * weight + copied[i]
         for f in range(2):
             share = loss if f == 0 else 1.0 - loss

@@ -134,7 +134,6 @@ class Watch(Parametrised):
         self.confidence = float(confidence)
         self._told = [callable(each) and takes_available(each) for each in self.policies.values()]
         rows = len(self.policies) + 1  # the last one is what is played
-        self._rows = np.arange(rows)
         self._sums = np.zeros((rows, 2, len(evidence.RATE)))  # over the rounds that were answered
         self._kinds = np.zeros((rows, len(evidence.RESERVES)), dtype=np.int64)  # of all others
         self._absent = np.zeros(rows - 1, dtype=np.int64)
@@ -259,17 +258,18 @@ class Watch(Parametrised):
             self.check_loss(extreme)
         weights = 1.0 / log.propensities if inverse == "propensities" else log.weights
         unit = (log.losses - low) / (high - low)
-        sums, absent = self._sums.copy(), self._absent.copy()
+        sums, kinds, absent = self._sums.copy(), self._kinds.copy(), self._absent.copy()
         for t in range(len(log)):
             some = None if log.available is None else log.available[t]
             if some is not None and len(some) == log.n_actions:
                 some = None
             aims = self.aims(log.contexts[t], some, log.n_actions)
             held = shares(aims, int(log.actions[t]), some)
-            absent += held.copied[:-1] > 0.0
-            given = held.played, held.copied, max(1.0, float(weights[t])), float(unit[t])
-            kernel.add(sums, *given, evidence.COLUMNS)
-        self._sums, self._absent = sums, absent
+            kernel.count(kinds, absent, held.kinds, held.copied, 1)
+            weight = max(1.0, float(weights[t]))
+            how = held.kinds, held.played, held.copied, weight, float(unit[t])
+            kernel.add(sums, kinds, *how, evidence.COLUMNS)
+        self._sums, self._kinds, self._absent = sums, kinds, absent
         self._answered += len(log)
         self._forgotten += unanswered
         self._kinds[:-1, evidence.IN_PART] += unanswered
@@ -459,8 +459,8 @@ class Watch(Parametrised):
         assert known is not None
         held = waiting.shares
         self._answered += 1
-        kernel.add(self._sums, held.played, held.copied, known, loss, evidence.COLUMNS)
-        self._kinds[self._rows, held.kinds] -= 1
+        how = held.kinds, held.played, held.copied, known, loss
+        kernel.add(self._sums, self._kinds, *how, evidence.COLUMNS)
 
     def extended(self, policies: Mapping[str, Any], n_actions: int | None = None) -> Self:
         """A watch that goes on from here with more policies, and more actions.
