@@ -694,7 +694,6 @@ def test_a_part_of_a_learner_is_not_loaded_alone(tmp_path):
 
 def forged(change):
     watch = some_rounds()
-    watch.intervals()  # for which all rounds are counted
     change(watch)
     return watch
 
@@ -718,7 +717,7 @@ def break_open(watch, **changes):
         lambda w: w._kinds.__setitem__((0, 0), -1),
         lambda w: w._kinds.__setitem__((0, 1), 50),
         lambda w: w._kinds.__setitem__((2, 1), 1),
-        lambda w: w._kinds.__setitem__(0, w._kinds[0][::-1].copy()),
+        lambda w: w._kinds.__setitem__(0, w._kinds[0] + 1),
         lambda w: setattr(w, "_kinds", w._kinds.astype(float)),
         lambda w: w._absent.__setitem__(0, -1),
         lambda w: w._absent.__setitem__(0, 10**6),
@@ -727,7 +726,7 @@ def break_open(watch, **changes):
         lambda w: setattr(w, "_forgotten", 7),
         lambda w: setattr(w, "_forgotten", "1"),
         lambda w: setattr(w, "_open", [1]),
-        lambda w: w._open.clear(),
+        lambda w: setattr(w, "_open", None),
         lambda w: w._open.__setitem__(0.5, w._open["late"]),
         lambda w: w._open.__setitem__("late", 3),
         lambda w: break_open(w, weight=0.5),

@@ -8,36 +8,25 @@ from hannan.kernels.compiling import njit
 
 
 @njit
-def add(sums, kinds, held, played, copied, weight, loss, columns):
-    """Add the terms of a round with this loss to sums[policy, f, column]; `kinds` lose it.
+def add(sums, absent, played, copied, weight, loss, columns):
+    """Add the terms of a round with this loss to sums[policy, f, column].
 
     f = 0 stands for the loss, f = 1 for one minus it. The rows of `columns` are rates λ, ψ(λ), θ,
     guesses g and 1/λ: a term is ψ(x - g)² - λx with x = f (min(v, 1/λ) - θ), v the policy's ratio:
-    what of it is `played`, times a weight, and what is `copied`.
+    what of it is `played`, times a weight, and what is `copied`. `absent` counts rounds in which
+    what a policy chooses was not available.
     """
     rates, psi, theta, guess, most = columns[0], columns[1], columns[2], columns[3], columns[4]
     for i in range(played.size):
-        kinds[i, held[i]] -= 1
         ratio = played[i] * weight + copied[i]
+        if i < absent.size and copied[i] > 0.0:
+            absent[i] += 1
         for f in range(2):
             share = loss if f == 0 else 1.0 - loss
             row = sums[i, f]
             for j in range(row.size):
                 x = share * (min(ratio, most[j]) - theta[j])
                 row[j] += psi[j] * (x - guess[j]) ** 2 - rates[j] * x
-
-
-@njit
-def count(kinds, absent, held, copied, times):
-    """Count a round without an answer, or not any more, by what each policy does in it.
-
-    `absent` counts those in which what a policy chooses was not available.
-    """
-    for i in range(held.size):
-        kinds[i, held[i]] += times
-    for i in range(absent.size):
-        if copied[i] > 0.0:
-            absent[i] += times
 
 
 @njit

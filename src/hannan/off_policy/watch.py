@@ -135,8 +135,8 @@ class Watch(Parametrised):
         self._told = [callable(each) and takes_available(each) for each in self.policies.values()]
         rows = len(self.policies) + 1  # the last one is what is played
         self._sums = np.zeros((rows, 2, len(evidence.RATE)))  # over the rounds that were answered
-        self._kinds = np.zeros((rows, len(evidence.RESERVES)), dtype=np.int64)  # of all others
-        self._absent = np.zeros(rows - 1, dtype=np.int64)
+        self._kinds = np.zeros((rows, len(evidence.RESERVES)), dtype=np.int64)  # of the forgotten
+        self._absent = np.zeros(rows - 1, dtype=np.int64)  # of both
         self._open: dict[Hashable, Waiting] = {}
         self._answered = 0
         self._forgotten = 0
@@ -214,8 +214,10 @@ class Watch(Parametrised):
     def forgotten(self, decision: Decision | int | str) -> None:
         """The loss of a decision will never come; the round counts at its worst."""
         key = _key(decision)
-        self._find(key)
+        held = self._find(key).shares
         del self._open[key]
+        self._kinds[np.arange(len(self._kinds)), held.kinds] += 1
+        self._absent += held.copied[:-1] > 0.0
         self._forgotten += 1
 
     def withdrawn(self, decision: Decision | int | str) -> None:
@@ -224,8 +226,7 @@ class Watch(Parametrised):
         Only where that has nothing to do with its action.
         """
         key = _key(decision)
-        held = self._find(key).shares
-        kernel.count(self._kinds, self._absent, held.kinds, held.copied, -1)
+        self._find(key)
         del self._open[key]
 
     def read(self, log: Log, *, inverse: str = "propensities", unanswered: int = 0) -> None:
@@ -258,18 +259,17 @@ class Watch(Parametrised):
             self.check_loss(extreme)
         weights = 1.0 / log.propensities if inverse == "propensities" else log.weights
         unit = (log.losses - low) / (high - low)
-        sums, kinds, absent = self._sums.copy(), self._kinds.copy(), self._absent.copy()
+        sums, absent = self._sums.copy(), self._absent.copy()
         for t in range(len(log)):
             some = None if log.available is None else log.available[t]
             if some is not None and len(some) == log.n_actions:
                 some = None
             aims = self.aims(log.contexts[t], some, log.n_actions)
             held = shares(aims, int(log.actions[t]), some)
-            kernel.count(kinds, absent, held.kinds, held.copied, 1)
             weight = max(1.0, float(weights[t]))
-            how = held.kinds, held.played, held.copied, weight, float(unit[t])
-            kernel.add(sums, kinds, *how, evidence.COLUMNS)
-        self._sums, self._kinds, self._absent = sums, kinds, absent
+            how = held.played, held.copied, weight, float(unit[t])
+            kernel.add(sums, absent, *how, evidence.COLUMNS)
+        self._sums, self._absent = sums, absent
         self._answered += len(log)
         self._forgotten += unanswered
         self._kinds[:-1, evidence.IN_PART] += unanswered
@@ -332,6 +332,9 @@ class Watch(Parametrised):
         """A statement about each policy, by its name; see `Statement`."""
         losses, regrets, _ = self._bounds()
         span, waiting = self._range[1] - self._range[0], len(self._open)
+        absent = self._absent.copy()
+        for each in self._open.values():
+            absent += each.shares.copied[:-1] > 0.0
         return {
             name: Statement(
                 name=name,
@@ -340,10 +343,10 @@ class Watch(Parametrised):
                 rounds=self.rounds,
                 open=waiting,
                 forgotten=self._forgotten,
-                unavailable=absent,
+                unavailable=unavailable,
             )
-            for name, loss, regret, absent in zip(
-                self.policies, losses, regrets, self._absent.tolist(), strict=True
+            for name, loss, regret, unavailable in zip(
+                self.policies, losses, regrets, absent.tolist(), strict=True
             )
         }
 
@@ -392,9 +395,14 @@ class Watch(Parametrised):
             return [(0.0, 0.0)] * P, [(0.0, 0.0)] * P, (0.0, 0.0)
         # Two statements about losses for each policy and for us, and two about each regret.
         log_odds = math.log((4 * P + 2) / (1.0 - self.confidence))
-        found = evidence.lowest(self._sums, self._kinds, evidence.LOSS, log_odds)
+        kinds = self._kinds
+        if self._open:
+            held = np.array([each.shares.kinds for each in self._open.values()])
+            each_kind = [(held == kind).sum(axis=0) for kind in range(kinds.shape[1])]
+            kinds = kinds + np.column_stack(each_kind)
+        found = evidence.lowest(self._sums, kinds, evidence.LOSS, log_odds)
         *losses, own = [(max(0.0, a), min(n, n - b)) for a, b in found.tolist()]
-        found = evidence.lowest(self._sums[:-1], self._kinds, evidence.REGRET, log_odds)
+        found = evidence.lowest(self._sums[:-1], kinds, evidence.REGRET, log_odds)
         regrets = [(b, -a) for a, b in found.tolist()]
         pairs = list(zip(losses, regrets, strict=True))
         low = max(own[0], *(loss[0] + regret[0] for loss, regret in pairs))
@@ -450,7 +458,6 @@ class Watch(Parametrised):
     def enter(self, key: Hashable, held: Shares, weight: float | None) -> None:
         """A round has been decided; nothing can fail."""
         self._open[key] = Waiting(held, weight)
-        kernel.count(self._kinds, self._absent, held.kinds, held.copied, 1)
 
     def settle(self, key: Hashable, loss: float, weight: float | None = None) -> None:
         """A round has been answered, by a loss in [0, 1]; nothing can fail."""
@@ -459,8 +466,8 @@ class Watch(Parametrised):
         assert known is not None
         held = waiting.shares
         self._answered += 1
-        how = held.kinds, held.played, held.copied, known, loss
-        kernel.add(self._sums, self._kinds, *how, evidence.COLUMNS)
+        how = held.played, held.copied, known, loss
+        kernel.add(self._sums, self._absent, *how, evidence.COLUMNS)
 
     def extended(self, policies: Mapping[str, Any], n_actions: int | None = None) -> Self:
         """A watch that goes on from here with more policies, and more actions.
@@ -482,8 +489,8 @@ class Watch(Parametrised):
         last = len(self.policies)
         rows = [*(old.get(name, last) for name in twin.policies), last]
         twin._sums, twin._kinds = self._sums[rows].copy(), self._kinds[rows].copy()
-        new = np.array(rows[:-1]) == last
-        twin._absent = np.where(new, self.rounds, np.append(self._absent, 0)[rows[:-1]])
+        every = self._answered + self._forgotten
+        twin._absent = np.append(self._absent, every)[rows[:-1]]
         for key, waiting in self._open.items():
             held = Shares(waiting.shares.played[rows], waiting.shares.copied[rows])
             twin._open[key] = Waiting(held, waiting.weight)
@@ -510,14 +517,11 @@ class Watch(Parametrised):
         return self._answered, self._forgotten, len(self._open)
 
     def _check_state(self) -> None:
-        rows, n, slack = len(self._sums), self._answered, 1e-6 * (self._answered + 1)
+        n, slack = self._answered, 1e-6 * (self._answered + 1)
         most = n * evidence.RESERVES[evidence.IN_PART] + slack
         within = (self._sums >= n * evidence.LEAST - slack) & (self._sums <= most)
-        held = np.zeros_like(self._kinds)
-        for waiting in self._open.values():
-            held[np.arange(rows), waiting.shares.kinds] += 1
-        counted = self._kinds.sum(axis=1) == len(self._open) + self._forgotten
-        require(self, sums=within.all(), kinds=counted.all() and (held <= self._kinds).all())
+        counted = self._kinds.sum(axis=1) == self._forgotten
+        require(self, sums=within.all(), kinds=counted.all())
 
     # Parts ------------------------------------------------------------------------------------
 
