@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 import hannan as hn
 from hannan.decisions import journal as journals
 from hannan.decisions import records
+from hannan.decisions.contexts import plain
 from tests.decisions import journalling
 from tests.decisions.test_decider import content, made
 from tests.decisions.worlds import contexts, earned
@@ -400,13 +401,13 @@ VALUES = st.recursive(
 @settings(max_examples=200, deadline=None)
 @given(VALUES)
 def test_contexts_come_back_as_they_were(value):
-    known = records.plain(value)
+    known = plain(value)
     text, check = records.line(["x", 0, known], 17)
     assert text.count(b"\n") == 1
     found = records.call(text[:-1], 17)
     assert found == (["x", 0, known], check)
     assert repr(found[0][2]) == repr(known)
-    assert records.plain(known) == known
+    assert plain(known) == known
 
 
 class Named(NamedTuple):
@@ -422,14 +423,12 @@ class Kept:
 
 def test_values_of_other_packages_become_plain_ones():
     row = pd.Series({"a": np.int32(3), "b": pd.NaT, "c": pd.NA, "d": pd.Timestamp("2026-01-02")})
-    assert records.plain(row) == {"a": 3, "b": None, "c": None, "d": dt.datetime(2026, 1, 2)}
-    assert records.plain(np.array([1.5, 2.0])) == [1.5, 2.0]
-    assert records.plain({"x": np.datetime64("2026-01-02T03:04")}) == {
-        "x": dt.datetime(2026, 1, 2, 3, 4)
-    }
-    assert records.plain({"x": decimal.Decimal("1.5"), "y": uuid.UUID(int=3)})["y"].int == 3
-    assert records.plain({"$date": 3, 4: True}) == {"$date": 3, 4: True}
-    assert records.plain(Named(3, "x")) == records.plain(Kept(3, "x")) == {"a": 3, "b": "x"}
+    assert plain(row) == {"a": 3, "b": None, "c": None, "d": dt.datetime(2026, 1, 2)}
+    assert plain(np.array([1.5, 2.0])) == [1.5, 2.0]
+    assert plain({"x": np.datetime64("2026-01-02T03:04")}) == {"x": dt.datetime(2026, 1, 2, 3, 4)}
+    assert plain({"x": decimal.Decimal("1.5"), "y": uuid.UUID(int=3)})["y"].int == 3
+    assert plain({"$date": 3, 4: True}) == {"$date": 3, 4: True}
+    assert plain(Named(3, "x")) == plain(Kept(3, "x")) == {"a": 3, "b": "x"}
 
 
 def test_no_call_is_lost_when_a_process_is_killed(tmp_path):

@@ -2,22 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date, datetime
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from hannan.core import ContextError, InputTypeError, ParameterError
+from hannan.core.arrays import as_scalar
 from hannan.core.menu import Menu
 from hannan.core.state import Part, State
 from hannan.core.stored import Stored
 from hannan.decisions.names import Name, as_name
-from hannan.decisions.records import plain
+from hannan.decisions.records import PLAIN, TAGS
 from hannan.features import Features
+
+_WORDS = frozenset({str})
 
 Items = list[list[Any]]
 """What is offered: pairs of an id and what is known of the item."""
+
+
+def plain(value: Any) -> Any:
+    """A context as a journal gives it back: of plain numbers, words, dates and collections."""
+    if type(value) in PLAIN:
+        return value
+    if type(value) is dict:
+        if PLAIN.issuperset(map(type, value.values())) and _WORDS.issuperset(map(type, value)):
+            return value.copy()
+        return {
+            key if type(key) is str else _plain(key, "a key"): (
+                each if type(each) in PLAIN else _plain(each, key)
+            )
+            for key, each in value.items()
+        }
+    return _plain(value, None)
+
+
+def _plain(value: Any, where: Any) -> Any:
+    if isinstance(value, date | np.datetime64):
+        return _moment(value)
+    if type(value) in PLAIN or type(value) in TAGS:
+        return value
+    value = _with_names(value)
+    if isinstance(value, Mapping):
+        return plain(dict(value))
+    if isinstance(value, np.ndarray) and value.ndim:
+        value = value.tolist()
+    if type(value) is list:
+        return [plain(each) for each in value]
+    if isinstance(value, tuple):
+        return tuple(plain(each) for each in value)
+    single = _single(value)
+    if type(single) in PLAIN or type(single) in TAGS:
+        return single
+    if isinstance(value, Sequence):
+        return [plain(each) for each in value]
+    place = "The context" if where is None else f"The feature {where!r:.60}"
+    raise InputTypeError(
+        f"{place} is of type {type(value).__module__}.{type(value).__qualname__}; features are "
+        "numbers, words, booleans, dates, and lists or mappings of them."
+    )
+
+
+def _moment(value: Any) -> date | None:
+    """Return a date or a time of the standard library; None for a date that is none."""
+    if isinstance(value, np.datetime64):
+        return value.astype("datetime64[us]").item()  # type: ignore[no-any-return]
+    if type(value) is date:
+        return value
+    if type(value) is datetime and value.tzinfo is None and not value.fold:
+        return value
+    if value != value:
+        return None
+    kind = datetime if isinstance(value, datetime) else date
+    return kind.fromisoformat(kind.isoformat(value))  # of a zone only the offset counts
+
+
+def _with_names(value: Any) -> Any:
+    """Return a row with names, of a tuple, a dataclass or a frame, as a mapping."""
+    names = getattr(value, "_fields", None)
+    if isinstance(value, tuple) and names is not None:
+        return dict(zip(names, value, strict=True))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
+    if hasattr(value, "to_dict") and not isinstance(value, Mapping):
+        return value.to_dict()
+    return value
+
+
+def _single(value: Any) -> Any:
+    """Return a single value as a plain one, if it is one."""
+    found = as_scalar(value)
+    if type(found) in PLAIN or type(found) in TAGS:
+        return found
+    for base in (bool, int, float, str):
+        if isinstance(found, base):
+            return base(found)
+    return None if type(found).__name__ in ("NAType", "NaTType") else found
 
 
 def check_features(owner: str, given: Any) -> None:

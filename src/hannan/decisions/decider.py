@@ -32,20 +32,24 @@ from hannan.core.storage import save
 from hannan.core.storage.encoding import Encoder
 from hannan.core.storage.files import packed
 from hannan.core.validation import check_integer, check_probability, check_seed, refuse
-from hannan.decisions.answers import Answer, Id, OpenDecisions, Why, as_id
-from hannan.decisions.contexts import Contexts, Items, check_features, offered, place
+from hannan.decisions.answers import Answer, Id, OpenDecisions, Units, Why, as_id
+from hannan.decisions.contexts import Contexts, Items, check_features, offered, place, plain
 from hannan.decisions.journal import EVERY, Call, Journal, calls_in, check_every, start
 from hannan.decisions.logs import logged
 from hannan.decisions.names import Name, Names, as_name
-from hannan.decisions.records import plain
 from hannan.decisions.scoreboard import Scoreboard
 from hannan.decisions.summary import Summary, summary_of
-from hannan.decisions.units import Units
 
 _EXPLORED = 0.002  # of all decisions, unless exploration= says otherwise
 _EXPLORED_OF_OFFERS = 0.0001  # the same for each of what is offered
 _WARM = 4  # decisions
 _REMEMBERED = 10_000  # closed decisions whose outcomes may be reported again
+
+_BROKEN = (
+    "This Decider is broken: a call was interrupted while it changed the Decider, by Ctrl-C for "
+    "example. Load the file that was saved last, or open the journal again, which does not have "
+    "that call."
+)
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 
@@ -57,11 +61,7 @@ def _locked(method: _Call) -> _Call:
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         with self._lock:
             if self._broken:
-                raise OrderError(
-                    "This Decider is broken: a call was interrupted while it changed the Decider, "
-                    "by Ctrl-C for example. Load the file that was saved last, or open the journal "
-                    "again, which does not have that call."
-                )
+                raise OrderError(_BROKEN)
             return method(self, *args, **kwargs)
 
     return call  # type: ignore[return-value]
@@ -170,7 +170,6 @@ class Decider(Parametrised):
 
     # Decisions and their outcomes ---------------------------------------------------------------
 
-    @_locked
     def decide(
         self,
         context: Any = None,
@@ -193,40 +192,41 @@ class Decider(Parametrised):
             What is offered, where the Decider was made without actions: for each id what is known
             of it. The offer may be another one each time.
         """
-        row, key = plain(context), self._open.admit(id)
-        names, some, items = self._names, None, None
-        if names is None:
-            if available is not None:
+        with self._lock:
+            row, key = plain(context), self._open.admit(id)
+            names, some, items = self._names, None, None
+            if names is None:
+                if available is not None:
+                    raise ParameterError(
+                        "Of what is offered, leave out of actions= what cannot be had."
+                    )
+                items = offered(actions)
+            elif actions is not None:
                 raise ParameterError(
-                    "Of what is offered, leave out of actions= what cannot be had."
+                    "actions= is for a Decider that was made without: this one decides between "
+                    f"{', '.join(map(repr, names.all[:6]))}. available= leaves out some."
                 )
-            items = offered(actions)
-        elif actions is not None:
-            raise ParameterError(
-                "actions= is for a Decider that was made without: this one decides between "
-                f"{', '.join(map(repr, names.all[:6]))}. available= leaves out some."
-            )
-        else:
-            some = names.here if available is None else names.some(available)
-        aim = self._constant
-        if callable(self.baseline):
-            aim = self._aim(context, actions, items)
-        return self._made("decide", row, some, key, time.time(), aim, items)  # type: ignore[no-any-return]
+            else:
+                some = names.here if available is None else names.some(available)
+            aim = self._constant
+            if callable(self.baseline):
+                aim = self._aim(context, actions, items)
+            return self._made("decide", row, some, key, time.time(), aim, items)  # type: ignore[no-any-return]
 
-    @_locked
     def report(self, decision: Answer | Id, reward: Any = None, *, loss: Any = None) -> bool:
         """The outcome of a decision, given it or its id: at any time, in any order, or again.
 
         Returns whether it was learned. The same outcome a second time changes nothing, another one
         is refused; what comes after the decision has expired is counted and not learned.
         """
-        key, outcome = as_id(decision), self._units.outcome(reward, loss)
-        if key in self._open.waiting:
-            self._made("report", key, outcome)
-            return True
-        if not self._open.told(key, outcome):
-            self._made("late")
-        return False
+        with self._lock:
+            key, outcome = as_id(decision), self._units.outcome(reward, loss)
+            if key in self._open.waiting:
+                self._made("report", key, outcome)
+                return True
+            if not self._open.told(key, outcome):
+                self._made("late")
+            return False
 
     @_locked
     def expire(self, older_than: float | timedelta, reward: Any = None, *, loss: Any = None) -> int:
@@ -258,8 +258,10 @@ class Decider(Parametrised):
         if key not in self._open.waiting:
             self._open.check_closed(key)
             raise OrderError(f"Decision {key!r} does not wait for its outcome any more.")
-        number, _, q, _ = self._open.waiting[key]
-        return self._answer(key, q, self._learner.open_round(number))
+        number, action, q, _ = self._open.waiting[key]
+        opened = self._learner.open_round(number)
+        names = opened.context.ids if self._names is None else self._names.every
+        return Answer(names[action], q, key, names, opened)
 
     @property
     def open_decisions(self) -> list[Id]:
@@ -565,7 +567,12 @@ class Decider(Parametrised):
     # Calls --------------------------------------------------------------------------------------
 
     def _made(self, kind: str, *args: Any) -> Any:
-        """Write a call to the journal, then do it; if it is refused, take it back."""
+        """Write a call to the journal, then do it; if it is refused, take it back.
+
+        The caller has the lock.
+        """
+        if self._broken:
+            raise OrderError(_BROKEN)
         journal, do = self._journal, getattr(self, _CALLS[kind])
         if journal is not None:
             journal.append([kind, self._trail, *args])
@@ -604,11 +611,11 @@ class Decider(Parametrised):
         learn()
         self._learner, self._contexts = learner, contexts
         self._open.waiting[key] = number, action, q, moment
-        answer = self._answer(key, q, opened)
+        names = context.ids if self._names is None else self._names.every
         there = None if opened.plays is None else opened.available
-        self._board.decided(number, action, q, aim, there, len(answer.actions))
+        self._board.decided(number, action, q, aim, there, len(names))
         self._trail = zlib.crc32(b"%d," % action, self._trail)
-        return answer
+        return Answer(names[action], q, key, names, opened)
 
     def _do_report(self, key: Id, outcome: float) -> None:
         number, action, *_ = self._open.waiting[key]
@@ -681,11 +688,6 @@ class Decider(Parametrised):
                 "and each decision says what is offered."
             )
         return self._names
-
-    def _answer(self, key: Id, q: float, opened: Any) -> Answer:
-        """A decision that waits, as callers see it."""
-        names = opened.context.ids if self._names is None else self._names.every
-        return Answer(names[opened.action], q, key, names, opened)
 
     def _constant_baseline(self) -> int | None:
         """Return the number of the baseline's action, if the baseline is an action."""

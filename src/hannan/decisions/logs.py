@@ -7,8 +7,8 @@ from typing import Any
 
 from hannan.core import InputTypeError, ParameterError
 from hannan.core.arrays import as_list, columns_of, is_frame
+from hannan.decisions.answers import Units
 from hannan.decisions.names import Name
-from hannan.decisions.units import Units
 from hannan.off_policy import Log
 
 Row = tuple[Any, Any, dict[str, Any], Any]

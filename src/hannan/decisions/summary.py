@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hannan.decisions.answers import Interval, Units
 from hannan.decisions.names import Name
 from hannan.decisions.scoreboard import BASELINE, RANDOM, Scoreboard
-from hannan.decisions.units import Interval, Units
 
 
 @dataclass(frozen=True, slots=True)
