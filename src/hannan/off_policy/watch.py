@@ -28,10 +28,64 @@ from hannan.kernels import watch as kernel
 from hannan.off_policy import supermartingales as evidence
 from hannan.off_policy.log import IntArray, Log
 from hannan.off_policy.rules import Aim, Shares, aim, check_policies, inverse, shares
-from hannan.off_policy.statement import Interval, Statement, as_table
 from hannan.off_policy.targets import takes_available
 
 _LONGEST = 200  # letters of an id
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """How a policy would have done over all rounds so far, with the confidence of its `Watch`.
+
+    Attributes
+    ----------
+    name
+        Of the policy.
+    loss
+        (low, high) of its mean loss over all rounds that were decided.
+    regret
+        (low, high) of our regret against it in these rounds, in total: our expected loss in each
+        round, given what came before, less its loss. Below 0 we have done better.
+    rounds
+        How many rounds were decided.
+    open, forgotten
+        How many of them wait for their loss, or will never have one. They count at their worst.
+    unavailable
+        In how many rounds what it chooses was not available. There it does what is played.
+    """
+
+    name: str
+    loss: Interval
+    regret: Interval
+    rounds: int
+    open: int
+    forgotten: int
+    unavailable: int
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether no numbers are within the bounds.
+
+        That is as rare as a wrong statement, where what statements need is true.
+        """
+        return self.loss[0] > self.loss[1] or self.regret[0] > self.regret[1]
+
+    @property
+    def verdict(self) -> str:
+        """Whether we have done better, worse, or it is not known yet, in words."""
+        low, high = self.regret
+        if self.contradicts:
+            return "contradiction"
+        if high < 0.0:
+            return "we do better"
+        return "it does better" if low > 0.0 else "not known"
+
+    def __str__(self) -> str:
+        low, high = self.loss
+        said = f"{self.name}: mean loss from {low:.4g} to {high:.4g}, our regret against it from "
+        return said + f"{self.regret[0]:.4g} to {self.regret[1]:.4g}: {self.verdict}"
 
 
 @dataclass(slots=True, eq=False)
@@ -173,17 +227,17 @@ class Watch(Parametrised):
             if context is not None or action is not None or available is not None:
                 raise ParameterError("A Decision says itself what was decided: give it alone.")
             context, action, available = decision.context, decision.action, decision.available
+        elif available is not None:
+            if self.n_actions is None:
+                raise ParameterError(
+                    "available= needs the number of actions: give Watch its n_actions=."
+                )
+            available = check_available(self, available, self.n_actions)
         if key in self._open:
             raise DecisionError(f"Decision {key!r} waits for its loss already.")
         self.check_room()
-        some = available
-        if available is not None and not isinstance(decision, Decision):
-            some = self._some(available)
-        self.enter(
-            key,
-            shares(self.aims(context, some), self._action(action, some), some),
-            inverse(self, decision, propensity, weight),
-        )
+        held = shares(self.aims(context, available), self._action(action, available), available)
+        self.enter(key, held, inverse(self, decision, propensity, weight))
 
     def answered(self, decision: Decision | int | str, loss: Any, *, weight: Any = None) -> None:
         """The loss of the action that was decided has come.
@@ -331,23 +385,15 @@ class Watch(Parametrised):
     def intervals(self) -> dict[str, Statement]:
         """A statement about each policy, by its name; see `Statement`."""
         losses, regrets, _ = self._bounds()
-        span, waiting = self._range[1] - self._range[0], len(self._open)
+        span = self._range[1] - self._range[0]
+        counts = self.rounds, len(self._open), self._forgotten
         absent = self._absent.copy()
-        for each in self._open.values():
-            absent += each.shares.copied[:-1] > 0.0
+        for waiting in self._open.values():
+            absent += waiting.shares.copied[:-1] > 0.0
+        each = zip(self.policies, losses, regrets, absent.tolist(), strict=True)
         return {
-            name: Statement(
-                name=name,
-                loss=self._mean(loss),
-                regret=(span * regret[0], span * regret[1]),
-                rounds=self.rounds,
-                open=waiting,
-                forgotten=self._forgotten,
-                unavailable=unavailable,
-            )
-            for name, loss, regret, unavailable in zip(
-                self.policies, losses, regrets, absent.tolist(), strict=True
-            )
+            name: Statement(name, self._mean(loss), (span * low, span * high), *counts, unavailable)
+            for name, loss, (low, high), unavailable in each
         }
 
     def to_frame(self) -> dict[str, list[Any]]:
@@ -363,18 +409,16 @@ class Watch(Parametrised):
         >>> frame["policy"], frame["verdict"]
         (['always 0', 'always 1'], ['not known', 'not known'])
         """
-        found = self.intervals().values()
+        statements = self.intervals().values()
+        counts = "rounds", "open", "forgotten", "unavailable"
         return {
-            "policy": [each.name for each in found],
-            "loss_low": [each.loss[0] for each in found],
-            "loss_high": [each.loss[1] for each in found],
-            "regret_low": [each.regret[0] for each in found],
-            "regret_high": [each.regret[1] for each in found],
-            "verdict": [each.verdict for each in found],
-            **{
-                name: [getattr(each, name) for each in found]
-                for name in ("rounds", "open", "forgotten", "unavailable")
-            },
+            "policy": [each.name for each in statements],
+            "loss_low": [each.loss[0] for each in statements],
+            "loss_high": [each.loss[1] for each in statements],
+            "regret_low": [each.regret[0] for each in statements],
+            "regret_high": [each.regret[1] for each in statements],
+            "verdict": [each.verdict for each in statements],
+            **{name: [getattr(each, name) for each in statements] for name in counts},
         }
 
     def played(self) -> Interval:
@@ -422,9 +466,29 @@ class Watch(Parametrised):
         return low + span * total[0], low + span * total[1]
 
     def __str__(self) -> str:
-        """The statements as a table."""
-        found = list(self.intervals().values())
-        return as_table(found, self.played(), self.rounds, self.progress, self.confidence)
+        """The statements as a table: a sentence, and a row for each policy."""
+        statements, (low, high) = self.intervals().values(), self.played()
+        counts = (len(self._open), "open"), (self._forgotten, "never answered")
+        apart = "".join(f", {count:,} {what}" for count, what in counts if count)
+        sure = f"With probability {self.confidence:g}, at all times at once:"
+        rows = [("policy", "its mean loss", "our regret against it", "")]
+        rows.append(("(what is played)", f"{low:.4f} to {high:.4f}", "", ""))
+        for each in statements:
+            loss = "{:.4f} to {:.4f}".format(*each.loss)
+            regret = "{:,.1f} to {:,.1f}".format(*each.regret)
+            note = f"; not available in {each.unavailable:,} rounds" if each.unavailable else ""
+            rows.append((each.name, loss, regret, each.verdict + note))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [f"After {self.rounds:,} rounds{apart}. {sure}"]
+        for row in rows:
+            cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            lines.append("  ".join(cells).rstrip())
+        if any(each.contradicts for each in statements) or low > high:
+            lines.append(
+                "These statements contradict each other: check that actions are drawn with the "
+                "stated probabilities, and that losses are fixed when a round is decided."
+            )
+        return "\n".join(lines)
 
     # For what plays ---------------------------------------------------------------------------
 
@@ -532,13 +596,6 @@ class Watch(Parametrised):
                 f"told of it; {len(self._open)} decisions are open."
             )
         return self._open[key]
-
-    def _some(self, available: Any) -> IntArray | None:
-        if self.n_actions is None:
-            raise ParameterError(
-                "available= needs the number of actions: give Watch its n_actions=."
-            )
-        return check_available(self, available, self.n_actions)
 
     def _action(self, action: Any, available: IntArray | None) -> int:
         whole = isinstance(action, int | np.integer) and not isinstance(action, bool)
