@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
+import inspect
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from itertools import count, takewhile
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, overload
 
@@ -11,11 +13,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hannan.core import InputTypeError, LossError, Menu, ParameterError
-from hannan.core.arrays import as_array, as_floats, as_list, as_rows
+from hannan.core.arrays import (
+    as_array,
+    as_floats,
+    as_list,
+    as_rows,
+    as_scalar,
+    columns_of,
+    is_frame,
+)
 from hannan.core.availability import check_available
 from hannan.core.params import short
 from hannan.core.validation import FloatArray, check_integer
-from hannan.off_policy import tables
+from hannan.environments import FromLog
 
 if TYPE_CHECKING:
     from hannan.off_policy.replay import LogReplay
@@ -24,6 +34,11 @@ IntArray = NDArray[np.intp]
 
 _TINY = 1e-100  # below, squares of 1/q overflow, and no such action has ever been taken
 _TOLERANCE = 1e-5  # of probabilities, which others' logs hold in single precision or rounded
+
+
+_COLUMNS = (
+    "contexts", "actions", "losses", "propensities", "available", "distribution", "weights",
+)  # fmt: skip
 
 
 class LoggedDecision(NamedTuple):
@@ -141,34 +156,18 @@ class Log:
     def __getitem__(self, key: Any) -> LoggedDecision | Self:
         if isinstance(key, int | np.integer):
             place = range(len(self))[key]
-            return LoggedDecision(
-                self.contexts[place],
-                int(self.actions[place]),
-                float(self.losses[place]),
-                float(self.propensities[place]),
-                None if self.available is None else self.available[place],
-                None if self.distribution is None else self.distribution[place],
-                None if self.weights is None else float(self.weights[place]),
-            )
+            columns = [getattr(self, name) for name in _COLUMNS]
+            context, *cells = [None if each is None else each[place] for each in columns]
+            return LoggedDecision(context, *map(as_scalar, cells))
         places = np.arange(len(self))[key if isinstance(key, slice) else np.asarray(key)]
-        return type(self)(
-            _taken(self.contexts, places),
-            self.actions[places],
-            self.losses[places],
-            self.propensities[places],
-            self.n_actions,
-            None if self.described else _taken(self.available, places),
-            _taken(self.distribution, places),
-            _taken(self.weights, places),
-            self.draws,
-        )
+        taken = {name: _taken(getattr(self, name), places) for name in _COLUMNS}
+        return replace(self, **taken | ({"available": None} if self.described else {}))
 
     def __eq__(self, other: object) -> bool:
         """Whether all rounds are the same, to the last bit."""
         if not isinstance(other, Log):
             return NotImplemented
-        pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
-        return all(_same(a, b) for a, b in pairs)
+        return all(_same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -206,7 +205,21 @@ class Log:
         "context", or x0, x1, … for vectors; action, loss, propensity; weight, draws, available
         and p0, p1, …, the distribution, where the log has them, else n_actions.
         """
-        return tables.columns(self)
+        table: dict[str, Any] = {}
+        if self.features is not None:
+            table |= {f"x{j}": column for j, column in enumerate(self.features.T)}
+        elif any(context is not None for context in self.contexts):
+            table["context"] = self.contexts
+        table |= {"action": self.actions, "loss": self.losses, "propensity": self.propensities}
+        if self.weights is not None:
+            table["weight"] = self.weights
+        if self.draws is not None:
+            table["draws"] = np.full(len(self), self.draws)
+        if self.available is not None:
+            table["available"] = [" ".join(map(str, row.tolist())) for row in self.available]
+        if self.distribution is None:
+            return table | {"n_actions": np.full(len(self), self.n_actions)}
+        return table | {f"p{k}": column for k, column in enumerate(self.distribution.T)}
 
     @classmethod
     def from_frame(cls, frame: Any, n_actions: int | None = None) -> Self:
@@ -226,7 +239,34 @@ class Log:
         >>> hn.off_policy.Log.from_frame(log.to_frame()) == log
         True
         """
-        return cls(**tables.arguments(frame, n_actions))
+        if not is_frame(frame) and not isinstance(frame, Mapping):
+            raise InputTypeError(
+                "Log.from_frame takes a frame or a mapping of names to columns; got "
+                f"{short(frame)}. Read a file first, by pandas.read_csv or the like, or use "
+                "Log.from_file."
+            )
+        columns = {name: np.asarray(column) for name, column in columns_of(frame)}
+        absent = [name for name in ("action", "loss", "propensity") if name not in columns]
+        if absent:
+            raise ParameterError(
+                f"A frame with the columns of Log.to_frame() needs {absent[0]!r}; there are "
+                f"{list(columns)}."
+            )
+        laws, features = _numbered("p", columns), _numbered("x", columns)
+        draws, available = columns.get("draws"), columns.get("available")
+        if n_actions is None:
+            n_actions = len(laws) or _repeated(columns.get("n_actions"))
+        return cls(
+            contexts=np.column_stack(features) if features else columns.get("context"),
+            actions=columns["action"],
+            losses=columns["loss"],
+            propensities=columns["propensity"],
+            n_actions=n_actions,
+            available=None if available is None else [_actions_in(text) for text in available],
+            distribution=np.column_stack(laws) if laws else None,
+            weights=columns.get("weight"),
+            draws=None if draws is None or not len(draws) else int(draws[0]),
+        )
 
     @classmethod
     def from_file(cls, path: str | PathLike[str], **columns: Any) -> Self:
@@ -240,7 +280,22 @@ class Log:
             Which columns hold what, as in `environments.FromLog`: context, action, loss or reward,
             propensity, and so on. Losses are mapped to [0, 1] by its `value_range`.
         """
-        return cls(**tables.from_file(path, columns))
+        try:
+            inspect.signature(FromLog).bind(path, **columns)
+        except TypeError as error:
+            raise ParameterError(
+                "Log.from_file takes the names of columns as environments.FromLog does: context=, "
+                f"action=, loss= or reward=, propensity=; {error}."
+            ) from None
+        world = FromLog(path, **{**columns, "method": "importance"})
+        rows = []
+        for this_round in world.rounds(world.horizon, np.random.default_rng(0)):
+            assert this_round.current is not None
+            this_round.reveal(this_round.current)
+            q = min(1.0 / this_round.weight, 1.0)
+            rows.append((this_round.context, this_round.current, this_round.loss, q))
+        contexts, actions, losses, q = zip(*rows, strict=True) if rows else ((), (), (), ())
+        return cls(list(contexts), list(actions), losses, q, world.n_actions)
 
     def environment(self, **options: Any) -> LogReplay:
         """The rounds for a learner to play; options as in `LogReplay`."""
@@ -299,17 +354,14 @@ class Log:
         return [np.arange(len(menu)) for menu in self.contexts]
 
     def _checked_available(self, n: int) -> list[IntArray]:
+        needed = f"available= needs the actions of each of {n} rounds"
         try:
             rows = list(self.available)
         except TypeError:
-            raise InputTypeError(
-                f"available= needs the actions of each of {n} rounds; got {short(self.available)}."
-            ) from None
+            raise InputTypeError(f"{needed}; got {short(self.available)}.") from None
         if len(rows) != n:
-            raise ParameterError(
-                f"available= needs the actions of each of {n} rounds; got {len(rows)}."
-            )
-        found = []
+            raise ParameterError(f"{needed}; got {len(rows)}.")
+        sets = []
         for t, (row, action) in enumerate(zip(rows, self.actions, strict=True)):
             there = None
             if row is not None:
@@ -319,8 +371,8 @@ class Log:
                 raise ParameterError(
                     f"available[{t}] must hold the logged action {action}; got {short(row)}."
                 )
-            found.append(_frozen(there))
-        return found
+            sets.append(_frozen(there))
+        return sets
 
     def _checked_distribution(self, n: int) -> FloatArray:
         table = self._numbers("distribution", (n, self.n_actions))
@@ -363,12 +415,8 @@ def _are_vectors(given: Any) -> bool:
     """Whether contexts are the rows of an array of numbers: arrays or lists, of one length."""
     if isinstance(given, np.ndarray):
         return given.ndim == 2 and given.dtype.kind in "iufb"
-    shapes: set[tuple[int, ...]] = set()
-    for row in given:
-        shapes.add(_shape(row))
-        if len(shapes) > 1 or () in shapes:
-            return False
-    return len(shapes) == 1
+    shapes = {_shape(row) for row in given}
+    return len(shapes) == 1 and () not in shapes
 
 
 def _shape(row: Any) -> tuple[int, ...]:
@@ -379,7 +427,38 @@ def _shape(row: Any) -> tuple[int, ...]:
     return row.shape if numeric else ()
 
 
-def _taken(values: Any, places: IntArray) -> Any:
+def _numbered(letter: str, columns: Mapping[str, Any]) -> list[Any]:
+    """The columns p0, p1, … in order."""
+    names = takewhile(columns.__contains__, (f"{letter}{i}" for i in count()))
+    return [columns[name] for name in names]
+
+
+def _repeated(column: Any) -> Any:
+    """K, by a column that repeats it."""
+    if column is None or not len(column):
+        raise ParameterError(
+            "Log.from_frame needs n_actions=, as the frame has neither rows with 'n_actions' nor "
+            "columns p0, p1…"
+        )
+    others = column[column != column[0]]
+    if len(others):
+        raise ParameterError(
+            f"The column 'n_actions' must hold one number throughout; got {column[0]} and "
+            f"{others[0]}."
+        )
+    return column[0]
+
+
+def _actions_in(text: Any) -> list[int]:
+    try:
+        return [int(action) for action in str(text).split()]
+    except ValueError:
+        raise ParameterError(
+            f"The column 'available' must hold actions such as '0 2 5'; got {text!r}."
+        ) from None
+
+
+def _taken(values: Any, places: Any) -> Any:
     if values is None:
         return None
     return values[places] if isinstance(values, np.ndarray) else [values[i] for i in places]
