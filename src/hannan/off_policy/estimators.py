@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,14 @@ from hannan.core.validation import (
     check_positive,
     refuse,
 )
-from hannan.off_policy import intervals
-from hannan.off_policy.log import Log
+from hannan.off_policy.log import Log, check_inverse
 from hannan.off_policy.models import predictions
 from hannan.off_policy.targets import probabilities
 
-ESTIMATORS = ("ips", "snips", "dr")
-INTERVALS = ("normal", "bootstrap", "bernstein")
-INVERSES = ("propensities", "weights")
+Interval = tuple[float, float]
+
+_ESTIMATORS = ("ips", "snips", "dr")
+_INTERVALS = ("normal", "bootstrap", "bernstein")
 
 _FEW = 50  # rounds' worth, below which the central limit theorem is a poor guide
 _HEAVY = 0.1  # share of one round in all weight
@@ -170,8 +171,8 @@ def evaluate(
             f"loss_range={loss_range} does not hold the losses of the log, which go from "
             f"{log.losses.min():g} to {log.losses.max():g}."
         )
-    table = probabilities(policy, log, draws)
-    chosen = table[np.arange(len(log)), log.actions]
+    table, each = probabilities(policy, log, draws), np.arange(len(log))
+    chosen = table[each, log.actions]
     ratios = chosen * log.weights if inverse == "weights" else chosen / log.propensities
     cut = 0
     if clip is not None:
@@ -186,29 +187,30 @@ def evaluate(
     terms, masses = ratios * log.losses, np.ones(len(log))
     if estimator == "dr":
         guesses = predictions(log, model, folds, low_high)
-        own = guesses[np.arange(len(log)), log.actions]
-        terms = (table * guesses).sum(axis=1) + ratios * (log.losses - own)
+        off = log.losses - guesses[each, log.actions]
+        terms = (table * guesses).sum(axis=1) + ratios * off
     elif estimator == "snips":
         masses = ratios
     value = float(terms.sum() / masses.sum())
     error = _standard_error((terms - value * masses) / masses.mean())
     if interval == "normal":
-        found = intervals.normal(value, error, level)
+        width = NormalDist().inv_cdf(0.5 + level / 2.0) * error
+        low, high = value - width, value + width
     elif interval == "bootstrap":
         check_integer("evaluate", "samples", samples, 2)
-        found = intervals.bootstrap(terms, masses, level, samples, seed)
+        low, high = _bootstrap(terms, masses, level, samples, seed)
     else:
-        found = _bernstein(terms, ratios, estimator, level, low_high, max_ratio or clip)
-    total = float(ratios.sum())
+        spans = _spans(ratios, estimator, low_high, max_ratio or clip)
+        low, high = _bernstein(terms, *spans, level)
     return Estimate(
         value=value,
         standard_error=error,
-        interval=found,
+        interval=(low, high),
         level=float(level),
         kind=interval,
         estimator=estimator,
         rounds=len(log),
-        mass=total / len(log),
+        mass=float(ratios.sum()) / len(log),
         effective=_effective(ratios),
         heaviest=float(ratios.max()),
         notes=tuple(_notes(ratios, interval, cut)),
@@ -218,13 +220,11 @@ def evaluate(
 def _check(log: Log, estimator: str, interval: str, inverse: str, level: float) -> None:
     if not isinstance(log, Log) or len(log) < 2:
         raise refuse("evaluate", "log", "a Log with two rounds or more", log)
-    check_choice("evaluate", "estimator", estimator, ESTIMATORS)
-    check_choice("evaluate", "interval", interval, INTERVALS)
-    check_choice("evaluate", "inverse", inverse, INVERSES)
+    check_choice("evaluate", "estimator", estimator, _ESTIMATORS)
+    check_choice("evaluate", "interval", interval, _INTERVALS)
+    check_inverse("evaluate", log, inverse)
     if not 0.0 < check_positive("evaluate", "level", level) < 1.0:
         raise refuse("evaluate", "level", "a number in (0, 1)", level)
-    if inverse == "weights" and log.weights is None:
-        raise ParameterError("inverse='weights' needs a log with weights=; this one has none.")
     if interval == "bernstein" and estimator == "snips":
         raise ParameterError(
             "interval='bernstein' is for means of rounds, which 'snips' is not: use 'dr' or 'ips', "
@@ -244,14 +244,10 @@ def _standard_error(terms: FloatArray) -> float:
     return float(terms.std(ddof=1)) / math.sqrt(len(terms))
 
 
-def _bernstein(
-    terms: FloatArray,
-    ratios: FloatArray,
-    estimator: str,
-    level: float,
-    loss_range: LossRange,
-    max_ratio: float | None,
-) -> intervals.Interval:
+def _spans(
+    ratios: FloatArray, estimator: str, loss_range: LossRange, max_ratio: float | None
+) -> tuple[Interval, Interval]:
+    """Where the terms of an estimate lie, and where their means do."""
     if max_ratio is None or not math.isfinite(loss_range[1]):
         raise ParameterError(
             "interval='bernstein' holds for bounded terms: it needs loss_range=(low, high), and "
@@ -264,9 +260,54 @@ def _bernstein(
     low, high = loss_range
     if estimator == "dr":
         reach = top * (high - low)
-        return intervals.bernstein(terms, (low - reach, high + reach), loss_range, level)
-    span = min(0.0, top * low), max(0.0, top * high)
-    return intervals.bernstein(terms, span, (min(0.0, low), max(0.0, high)), level)
+        return (low - reach, high + reach), loss_range
+    return (min(0.0, top * low), max(0.0, top * high)), (min(0.0, low), max(0.0, high))
+
+
+def _bootstrap(
+    terms: FloatArray, masses: FloatArray, level: float, samples: int, seed: int
+) -> Interval:
+    """Percentiles of Σ terms / Σ masses over rounds drawn with replacement."""
+    rng = np.random.default_rng(seed)
+    n = len(terms)
+    found = np.empty(samples)
+    for i in range(samples):
+        drawn = rng.integers(n, size=n)
+        mass = masses[drawn].sum()
+        found[i] = terms[drawn].sum() / mass if mass else np.nan
+    low, high = np.nanquantile(found, [0.5 - level / 2.0, 0.5 + level / 2.0])
+    return float(low), float(high)
+
+
+def _bernstein(terms: FloatArray, span: Interval, guesses: Interval, level: float) -> Interval:
+    r"""An empirical Bernstein interval for :math:`\frac1n \sum_t E[z_t \mid \text{past}]`.
+
+    With guesses :math:`\hat z_t` known before :math:`z_t`, and :math:`z_t \ge \hat z_t - c`,
+
+    .. math:: \exp\Big(\lambda \sum_t (z_t - E_t[z_t])/c
+              - \psi(\lambda) \sum_t (z_t - \hat z_t)^2/c^2\Big),
+              \qquad \psi(\lambda) = -\log(1 - \lambda) - \lambda,
+
+    has a mean of at most 1 for each :math:`\lambda \in [0, 1)`, whatever the past does to the
+    law of the next term; so for any number of rounds fixed in advance, and for rounds that
+    depend on each other. A union over a few λ takes the place of the best one. The terms z lie in
+    `span`, their means in `guesses`, where running means are moved to be the :math:`\hat z_t`.
+    """
+    n, mean = len(terms), float(terms.mean())
+    before = np.concatenate(([0.0], np.cumsum(terms)[:-1])) / np.maximum(np.arange(n), 1)
+    before[0] = 0.5 * (guesses[0] + guesses[1])
+    V = float(((terms - np.clip(before, *guesses)) ** 2).sum())
+    over = _deviation(V, n, guesses[1] - span[0], level)
+    under = _deviation(V, n, span[1] - guesses[0], level)
+    return mean - over, mean + under
+
+
+def _deviation(V: float, n: int, c: float, level: float) -> float:
+    """How far a mean of n terms may lie above its expectation."""
+    rates = 2.0 ** -np.arange(1.0, 2.0 + math.ceil(math.log2(n) / 2.0))
+    log_odds = math.log(2.0 * len(rates) / (1.0 - level))
+    psi = -np.log1p(-rates) - rates
+    return float(((log_odds + psi * V / c**2) * c / (rates * n)).min())
 
 
 def _notes(ratios: FloatArray, interval: str, cut: int) -> list[str]:

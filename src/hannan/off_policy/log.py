@@ -24,7 +24,7 @@ from hannan.core.arrays import (
 )
 from hannan.core.availability import check_available
 from hannan.core.params import short
-from hannan.core.validation import FloatArray, check_integer
+from hannan.core.validation import FloatArray, check_choice, check_integer
 from hannan.environments import FromLog
 
 if TYPE_CHECKING:
@@ -401,6 +401,13 @@ class Log:
         finite = np.isfinite(table)
         _first(name, ~(finite.all(axis=1) if finite.ndim > 1 else finite), table, "finite numbers")
         return _frozen(table)
+
+
+def check_inverse(owner: object, log: Log, inverse: Any) -> None:
+    """Refuse what does not say where 1/q comes from, and weights that a log does not have."""
+    check_choice(owner, "inverse", inverse, ("propensities", "weights"))
+    if inverse == "weights" and log.weights is None:
+        raise ParameterError("inverse='weights' needs a log with weights=; this one has none.")
 
 
 def _first(name: str, wrong: Any, values: NDArray[Any], accepted: str) -> None:

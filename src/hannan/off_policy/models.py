@@ -14,16 +14,34 @@ from hannan.predictors import Hybrid, Mean, Ridge
 
 
 def predictions(log: Log, model: Any, folds: int | None, loss_range: LossRange) -> FloatArray:
-    """The table [n, K] of guesses; `model` and `folds` as in `evaluate`."""
+    """The table [n, K] of guesses; `model` and `folds` as in `evaluate`.
+
+    It is 0 for what a menu does not offer, about which nobody asks.
+    """
     if isinstance(model, np.ndarray | list | tuple):
         return _given(model, log, loss_range)
-    predictor = _default(log) if model is None else model
-    table = np.empty((len(log), log.n_actions))
+    predictor, rounds = _default(log) if model is None else model, range(len(log))
+    table = np.zeros((len(log), log.n_actions))
+
+    def prepared() -> Any:
+        guesser = adopt(predictor, "model")
+        if hasattr(guesser, "prepare") and not log.described:
+            guesser.prepare(log.n_actions)
+        return guesser
+
+    def guess(guesser: Any, t: int) -> None:
+        ask, context = getattr(guesser, "estimate", guesser.predict), log.contexts[t]
+        K = len(context) if log.described else log.n_actions
+        table[t, :K] = check_guess(guesser, ask(context), K, loss_range)
+
+    def learn(guesser: Any, t: int) -> None:
+        guesser.learn(log.contexts[t], int(log.actions[t]), float(log.losses[t]))
+
     if folds is None:
-        guesser = _prepared(predictor, log)
-        for t, row in enumerate(table):
-            _fill(row, _guess(guesser, log, t, loss_range))
-            _learn(guesser, log, t)
+        guesser = prepared()
+        for t in rounds:
+            guess(guesser, t)
+            learn(guesser, t)
         return table
     k = check_integer("evaluate", "folds", folds, 2)
     if not hasattr(predictor, "clone"):
@@ -32,12 +50,12 @@ def predictions(log: Log, model: Any, folds: int | None, loss_range: LossRange) 
             "folds=None."
         )
     for fold in range(k):
-        guesser = _prepared(predictor, log)
-        for t in range(len(log)):
+        guesser = prepared()
+        for t in rounds:
             if t % k != fold:
-                _learn(guesser, log, t)
-        for t in range(fold, len(log), k):
-            _fill(table[t], _guess(guesser, log, t, loss_range))
+                learn(guesser, t)
+        for t in rounds[fold::k]:
+            guess(guesser, t)
     return table
 
 
@@ -63,27 +81,3 @@ def _default(log: Log) -> Any:
     except TypeError:
         return Mean(by_context=False)
     return Mean()
-
-
-def _prepared(predictor: Any, log: Log) -> Any:
-    guesser = adopt(predictor, "model")
-    if hasattr(guesser, "prepare") and not log.described:
-        guesser.prepare(log.n_actions)
-    return guesser
-
-
-def _guess(guesser: Any, log: Log, t: int, loss_range: LossRange) -> FloatArray:
-    ask = getattr(guesser, "estimate", guesser.predict)
-    context = log.contexts[t]
-    K = len(context) if log.described else log.n_actions
-    return check_guess(guesser, ask(context), K, loss_range)
-
-
-def _fill(row: FloatArray, guess: FloatArray) -> None:
-    """Put guesses into a row of the table; nobody asks about what a menu does not offer."""
-    row[: len(guess)] = guess
-    row[len(guess) :] = 0.0
-
-
-def _learn(guesser: Any, log: Log, t: int) -> None:
-    guesser.learn(log.contexts[t], int(log.actions[t]), float(log.losses[t]))

@@ -18,7 +18,6 @@ from hannan.core.state import Array, Count, DictOf, Key, Number, Object, State, 
 from hannan.core.storage import save
 from hannan.core.stored import Stored
 from hannan.core.validation import (
-    check_choice,
     check_chosen_loss,
     check_integer,
     check_loss_range,
@@ -26,7 +25,7 @@ from hannan.core.validation import (
 )
 from hannan.kernels import watch as kernel
 from hannan.off_policy import supermartingales as evidence
-from hannan.off_policy.log import IntArray, Log
+from hannan.off_policy.log import IntArray, Log, check_inverse
 from hannan.off_policy.rules import Aim, Shares, aim, check_policies, inverse, shares
 from hannan.off_policy.targets import takes_available
 
@@ -297,12 +296,10 @@ class Watch(Parametrised):
             come: they count at their worst. To leave them out is right only if which ones they
             are has nothing to do with actions and losses.
         """
-        check_choice(self, "inverse", inverse, ("propensities", "weights"))
         check_integer(self, "unanswered", unanswered, 0)
         if not isinstance(log, Log):
             raise refuse(self, "log", "a Log", log)
-        if inverse == "weights" and log.weights is None:
-            raise ParameterError("inverse='weights' needs a log with weights=; this one has none.")
+        check_inverse(self, log, inverse)
         if self.n_actions not in (None, log.n_actions):
             raise ParameterError(
                 f"The log must have the {self.n_actions} actions of the Watch; it has "
