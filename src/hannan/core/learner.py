@@ -358,7 +358,7 @@ class Learner(Parametrised, ABC):
             _restrict(self, opened, some)
         self._prepare(opened)
         self._act(opened)
-        if late:
+        if late and opened.odds is None:
             opened.odds = self._odds(opened)
         return opened
 

@@ -12,7 +12,7 @@ from hannan.core.availability import PassedOn, complete
 from hannan.core.learner import Propensities
 from hannan.core.oracle import Timed
 from hannan.core.retry import Retry
-from hannan.core.rounds import Odds, OpenRound, is_action
+from hannan.core.rounds import OpenRound, is_action
 from hannan.core.state import Count, ListOf, Number, Object, Part, State, require
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.learners.drift_monitor import DriftMonitor
@@ -192,7 +192,7 @@ class Restarting(Learner):
         some = None if opened.plays is None else opened.available
         inner = self.player.choose(opened.context, some, opened.number is not None)
         opened.inner, opened.values = inner, inner.values
-        opened.action = inner.action
+        opened.action, opened.odds = inner.action, inner.odds
 
     def _played(self, opened: Round) -> None:
         player = self.player
@@ -284,9 +284,6 @@ class Restarting(Learner):
     def _at(self, context: Any) -> Any:
         """Return a context with its time, where the class changes with time."""
         return super().check_context(context) if self._timed else context
-
-    def _odds(self, opened: Round) -> Odds:
-        return opened.inner.odds  # type: ignore[no-any-return]
 
     # What is said -----------------------------------------------------------------------------
 

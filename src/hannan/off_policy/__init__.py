@@ -2,11 +2,10 @@
 
 from hannan.off_policy.estimators import Estimate, evaluate
 from hannan.off_policy.log import Log, LoggedDecision
-from hannan.off_policy.recording import Recorder
+from hannan.off_policy.recording import Recorder, Watched
 from hannan.off_policy.replay import LogReplay
 from hannan.off_policy.targets import probabilities
 from hannan.off_policy.watch import Statement, Watch
-from hannan.off_policy.watched import Watched
 
 __all__ = [
     "Estimate",

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 IntArray = NDArray[np.intp]
 
-_TINY = 1e-100  # below, squares of 1/q overflow, and no such action has ever been taken
-_TOLERANCE = 1e-5  # of probabilities, which others' logs hold in single precision or rounded
+TINY = 1e-100  # below, squares of 1/q overflow, and no such action has ever been taken
+TOLERANCE = 1e-5  # of probabilities, which others' logs hold in single precision or rounded
 
 
 _COLUMNS = (
@@ -125,14 +125,14 @@ class Log:
         put(self, "propensities", self._numbers("propensities", (n,)))
         _first(
             "propensities",
-            ~((self.propensities >= _TINY) & (self.propensities <= 1.0)),
+            ~((self.propensities >= TINY) & (self.propensities <= 1.0)),
             self.propensities,
-            f"probabilities in (0, 1] of actions that were taken, and at least {_TINY:g}",
+            f"probabilities in (0, 1] of actions that were taken, and at least {TINY:g}",
         )
         if self.weights is not None:
             put(self, "weights", self._numbers("weights", (n,)))
-            wrong = (self.weights < 1.0 - _TOLERANCE) | (self.weights > 1.0 / _TINY)
-            accepted = f"at least 1, as inverse probabilities are, and at most {1.0 / _TINY:g}"
+            wrong = (self.weights < 1.0 - TOLERANCE) | (self.weights > 1.0 / TINY)
+            accepted = f"at least 1, as inverse probabilities are, and at most {1.0 / TINY:g}"
             _first("weights", wrong, self.weights, accepted)
         if self.draws is not None:
             put(self, "draws", check_integer(self, "draws", self.draws, 1))
@@ -292,10 +292,9 @@ class Log:
         for this_round in world.rounds(world.horizon, np.random.default_rng(0)):
             assert this_round.current is not None
             this_round.reveal(this_round.current)
-            q = min(1.0 / this_round.weight, 1.0)
-            rows.append((this_round.context, this_round.current, this_round.loss, q))
-        contexts, actions, losses, q = zip(*rows, strict=True) if rows else ((), (), (), ())
-        return cls(list(contexts), list(actions), losses, q, world.n_actions)
+            propensity = min(1.0 / this_round.weight, 1.0)
+            rows.append((this_round.context, this_round.current, this_round.loss, propensity))
+        return cls(*([row[i] for row in rows] for i in range(4)), n_actions=world.n_actions)
 
     def environment(self, **options: Any) -> LogReplay:
         """The rounds for a learner to play; options as in `LogReplay`."""
@@ -377,12 +376,12 @@ class Log:
     def _checked_distribution(self, n: int) -> FloatArray:
         table = self._numbers("distribution", (n, self.n_actions))
         if n:
-            wrong = (table < 0.0).any(axis=1) | (abs(table.sum(axis=1) - 1.0) > _TOLERANCE)
+            wrong = (table < 0.0).any(axis=1) | (abs(table.sum(axis=1) - 1.0) > TOLERANCE)
             wrong |= (table * ~self.allowed > 0.0).any(axis=1)
             accepted = "probabilities of the actions available, of sum 1"
             _first("distribution", wrong, table, accepted)
             logged = table[np.arange(n), self.actions]
-            wrong = abs(logged - self.propensities) > _TOLERANCE
+            wrong = abs(logged - self.propensities) > TOLERANCE
             _first("propensities", wrong, self.propensities, "those that distribution= gives")
         return table
 

@@ -17,10 +17,8 @@ from hannan.core.state import Array, State
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, refuse
 from hannan.off_policy import supermartingales as evidence
-from hannan.off_policy.log import IntArray
-
-_TINY = 1e-100  # no action that was taken was rarer
-_TOLERANCE = 1e-5  # of probabilities and weights, which others hold in single precision
+from hannan.off_policy.log import TINY, IntArray
+from hannan.off_policy.targets import TOLERANCE, are_laws
 
 _KINDS = {  # by the shares of a policy that is played, and copied
     (0.0, 0.0): evidence.NEVER,
@@ -93,22 +91,18 @@ def aim(
 
     `told`: whether it has an argument of that name.
     """
-    if not callable(policy):
-        found: Any = policy
-    elif told:
-        there = available
-        if there is None:
-            if n_actions is None:
-                raise ParameterError(
-                    f"The policy {name!r} asks what is available: give Watch its n_actions=."
-                )
-            there = np.arange(n_actions)
-        found = policy(context, available=there)
-    else:
-        found = policy(context)
-    if not isinstance(found, int) and np.ndim(found) == 1:
-        return _law(name, found, available, n_actions, told)
-    action = _action(name, found, n_actions)
+    answer = policy
+    if told:
+        if available is None and n_actions is None:
+            raise ParameterError(
+                f"The policy {name!r} asks what is available: give Watch its n_actions=."
+            )
+        answer = policy(context, available=np.arange(n_actions) if available is None else available)
+    elif callable(policy):
+        answer = policy(context)
+    if not isinstance(answer, int) and np.ndim(answer) == 1:
+        return _law(name, answer, available, n_actions, told)
+    action = _action(name, answer, n_actions)
     if available is None or action in available:
         return action
     if told:
@@ -156,15 +150,9 @@ def _law(
     name: str, found: Any, available: IntArray | None, n_actions: int | None, told: bool
 ) -> FloatArray:
     law = np.asarray(found)
-    fits = law.dtype.kind == "f" and len(law) == (len(law) if n_actions is None else n_actions)
-    if available is not None:
-        fits = fits and len(law) > int(available[-1])
-    if (
-        not fits
-        or not np.isfinite(law).all()
-        or law.min() < -_TOLERANCE
-        or abs(law.sum() - 1.0) > _TOLERANCE
-    ):
+    fits = law.dtype.kind == "f" and n_actions in (None, len(law))
+    fits = fits and (available is None or len(law) > int(available[-1]))
+    if not fits or not are_laws(law[None])[0]:
         many = "all" if n_actions is None else n_actions
         raise ParameterError(
             f"The policy {name!r} must give probabilities of {many} actions, of sum 1; got "
@@ -174,7 +162,7 @@ def _law(
     if told and available is not None:
         there = np.zeros(len(law), dtype=np.bool_)
         there[available] = True
-        if law[~there].sum() > _TOLERANCE:
+        if law[~there].sum() > TOLERANCE:
             raise _unavailable(name, int((law * ~there).argmax()), available)
         law[~there] = 0.0
     return np.asarray(law / law.sum())
@@ -196,18 +184,15 @@ def inverse(owner: object, decision: Any, propensity: Any, weight: Any) -> float
             propensity = decision.propensity
         elif len(decision.weights):
             weight = decision.weights[0]
-    if propensity is not None:
-        return 1.0 / _number(owner, "propensity", propensity, _TINY, 1.0)
-    if weight is not None:
-        return max(1.0, _number(owner, "weight", weight, 1.0 - _TOLERANCE, 1.0 / _TINY))
-    return None
-
-
-def _number(owner: object, name: str, given: Any, low: float, high: float) -> float:
+    if propensity is weight is None:
+        return None
+    name, given, low, high = "propensity", propensity, TINY, 1.0
+    if propensity is None:
+        name, given, low, high = "weight", weight, 1.0 - TOLERANCE, 1.0 / TINY
     try:
-        found = math.nan if isinstance(given, bool | str) else float(given)
+        number = math.nan if isinstance(given, bool | str) else float(given)
     except (TypeError, ValueError, OverflowError):
-        found = math.nan
-    if not low <= found <= high:
+        number = math.nan
+    if not low <= number <= high:
         raise refuse(owner, name, f"a number from {low:g} to {high:g}", given)
-    return found
+    return max(1.0, number) if propensity is None else 1.0 / number

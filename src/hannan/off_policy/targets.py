@@ -8,15 +8,14 @@ from itertools import repeat
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hannan.core import InputTypeError, Learner, ParameterError
 from hannan.core.arrays import as_array
 from hannan.core.params import short
 from hannan.core.rounds import context_key
 from hannan.core.validation import FloatArray
-from hannan.off_policy.log import IntArray, Log
-
-_TOLERANCE = 1e-5
+from hannan.off_policy.log import TOLERANCE, IntArray, Log
 
 
 def probabilities(policy: Any, log: Log, draws: int = 1000) -> FloatArray:
@@ -52,16 +51,28 @@ def probabilities(policy: Any, log: Log, draws: int = 1000) -> FloatArray:
         table = _given(_predicted(policy, log), n, K)
     else:
         table = _given(policy, n, K)
-    wrong = (table < -_TOLERANCE).any(axis=1) | (abs(table.sum(axis=1) - 1.0) > _TOLERANCE)
-    wrong |= ~np.isfinite(table).all(axis=1)
+    wrong = ~are_laws(table)
     if wrong.any():
         t = int(np.argmax(wrong))
         raise ParameterError(
             f"policy= must give probabilities of {K} actions, of sum 1; round {t} has {table[t]}."
         )
-    if log.available is not None:
-        _check_available(table, log)
+    outside = (table * ~log.allowed > TOLERANCE).any(axis=1)
+    if outside.any():
+        t = int(np.argmax(outside))
+        raise ParameterError(
+            f"policy= chooses action {int((table[t] * ~log.allowed[t]).argmax())} in round {t}, "
+            f"where only {log.available[t].tolist()} were available. Give a function "
+            "policy(context, available) that says what is done then, or n actions or a table "
+            "[n, K] that keep to what there was."
+        )
     return table
+
+
+def are_laws(table: FloatArray) -> NDArray[np.bool_]:
+    """Whether each row holds probabilities of sum 1."""
+    whole = (table >= -TOLERANCE).all(axis=1) & np.isfinite(table).all(axis=1)
+    return np.asarray(whole & (abs(table.sum(axis=1) - 1.0) <= TOLERANCE))
 
 
 def _law_of(learner: Learner, K: int, draws: int) -> Callable[[Any, IntArray], FloatArray]:
@@ -152,15 +163,3 @@ def _given(policy: Any, n: int, K: int) -> FloatArray:
         f"policy= must be a function of a context, a fitted classifier, a learner, {n} integers, "
         f"or an array of shape {(n, K)}; got {short(policy)}."
     )
-
-
-def _check_available(table: FloatArray, log: Log) -> None:
-    outside = (table * ~log.allowed > _TOLERANCE).any(axis=1)
-    if outside.any():
-        t = int(np.argmax(outside))
-        raise ParameterError(
-            f"policy= chooses action {int((table[t] * ~log.allowed[t]).argmax())} in round {t}, "
-            f"where only {log.available[t].tolist()} were available. Give a function "
-            "policy(context, available) that says what is done then, or n actions or a table "
-            "[n, K] that keep to what there was."
-        )
