@@ -4,7 +4,7 @@ from hannan.off_policy.estimators import Estimate, evaluate
 from hannan.off_policy.log import Log, LoggedDecision
 from hannan.off_policy.recording import Recorder, Watched
 from hannan.off_policy.replay import LogReplay
-from hannan.off_policy.targets import probabilities
+from hannan.off_policy.rules import probabilities
 from hannan.off_policy.watch import Statement, Watch
 
 __all__ = [

@@ -26,8 +26,15 @@ from hannan.core.validation import (
 from hannan.kernels import watch as kernel
 from hannan.off_policy import supermartingales as evidence
 from hannan.off_policy.log import IntArray, Log, check_inverse
-from hannan.off_policy.rules import Aim, Shares, aim, check_policies, inverse, shares
-from hannan.off_policy.targets import takes_available
+from hannan.off_policy.rules import (
+    Aim,
+    Shares,
+    aim,
+    check_policies,
+    inverse,
+    shares,
+    takes_available,
+)
 
 _LONGEST = 200  # letters of an id
 
