@@ -291,18 +291,16 @@ def _check_number(learner: Learner, own: int, K: int) -> None:
 
 
 def _asked(policy: Callable[..., Any], log: Log) -> FloatArray:
-    K, restricted = log.n_actions, takes_available(policy)
+    K, told = log.n_actions, takes_available(policy)
     table = np.zeros((len(log), K))
     sets = repeat(np.arange(K), len(log)) if log.available is None else log.available
     for t, (row, context, there) in enumerate(zip(table, log.contexts, sets, strict=True)):
-        answer = policy(context, available=there) if restricted else policy(context)
-        found = np.asarray(answer)
-        if found.ndim == 0 and found.dtype.kind in "iu" and 0 <= found < K:
-            row[int(found)] = 1.0
-        elif found.shape == (K,) and found.dtype.kind == "f":
-            row[:] = found
-        elif log.described and found.shape == (len(context),) and found.dtype.kind == "f":
-            row[: len(context)] = found
+        answer = policy(context, available=there) if told else policy(context)
+        law, lengths = np.asarray(answer), (K, len(context) if log.described else K)
+        if law.ndim == 0 and law.dtype.kind in "iu" and 0 <= law < K:
+            row[int(law)] = 1.0
+        elif law.ndim == 1 and len(law) in lengths and law.dtype.kind == "f":
+            row[: len(law)] = law
         else:
             raise InputTypeError(
                 f"policy= must return an action from 0 to {K - 1}, or {K} probabilities; in round "

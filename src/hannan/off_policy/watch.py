@@ -18,9 +18,9 @@ from hannan.core.state import Array, Count, DictOf, Key, Number, Object, State, 
 from hannan.core.storage import save
 from hannan.core.stored import Stored
 from hannan.core.validation import (
+    check_bounded_range,
     check_chosen_loss,
     check_integer,
-    check_loss_range,
     refuse,
 )
 from hannan.kernels import watch as kernel
@@ -184,12 +184,9 @@ class Watch(Parametrised):
             n_actions = check_integer(self, "n_actions", n_actions, 1)
         self.policies = check_policies(self, policies, n_actions)
         self.n_actions = n_actions
-        self._range = check_loss_range(self, loss_range)
-        if not math.isfinite(self._range[1]):
-            raise refuse(self, "loss_range", "a pair (low, high)", loss_range)
+        self._range = check_bounded_range(self, loss_range)
         self.loss_range = loss_range
-        sure = isinstance(confidence, float) and 0.0 < confidence < 1.0
-        if not sure:
+        if not isinstance(confidence, float) or not 0.0 < confidence < 1.0:
             raise refuse(self, "confidence", "a number in (0, 1)", confidence)
         self.confidence = float(confidence)
         self._told = [callable(each) and takes_available(each) for each in self.policies.values()]
@@ -257,27 +254,25 @@ class Watch(Parametrised):
         weight
             As in `decided`, if it was not known then.
         """
-        key = _key(decision)
-        waiting = self._find(key)
-        found = waiting.weight
-        if found is None:
-            found = inverse(self, decision, None, weight)
+        key, waiting = self._find(decision)
+        known = waiting.weight
+        if known is None:
+            known = inverse(self, decision, None, weight)
         elif weight is not None:
             raise ParameterError(f"The weight of decision {key!r} is known since it was made.")
-        if found is None and waiting.shares.played.any():
+        if known is None and waiting.shares.played.any():
             raise ParameterError(
                 f"The probability of decision {key!r} is not known: give decided(propensity=…) or "
                 "answered(weight=…) what its action was drawn with."
             )
-        self.settle(key, self.check_loss(loss), 1.0 if found is None else found)
+        self.settle(key, self.check_loss(loss), 1.0 if known is None else known)
 
     def forgotten(self, decision: Decision | int | str) -> None:
         """The loss of a decision will never come; the round counts at its worst."""
-        key = _key(decision)
-        held = self._find(key).shares
+        key, waiting = self._find(decision)
         del self._open[key]
-        self._kinds[np.arange(len(self._kinds)), held.kinds] += 1
-        self._absent += held.copied[:-1] > 0.0
+        self._kinds[np.arange(len(self._kinds)), waiting.shares.kinds] += 1
+        self._absent += waiting.shares.copied[:-1] > 0.0
         self._forgotten += 1
 
     def withdrawn(self, decision: Decision | int | str) -> None:
@@ -285,9 +280,7 @@ class Watch(Parametrised):
 
         Only where that has nothing to do with its action.
         """
-        key = _key(decision)
-        self._find(key)
-        del self._open[key]
+        del self._open[self._find(decision)[0]]
 
     def read(self, log: Log, *, inverse: str = "propensities", unanswered: int = 0) -> None:
         """The rounds of a log.
@@ -318,14 +311,12 @@ class Watch(Parametrised):
         weights = 1.0 / log.propensities if inverse == "propensities" else log.weights
         unit = (log.losses - low) / (high - low)
         sums, absent = self._sums.copy(), self._absent.copy()
-        for t in range(len(log)):
-            some = None if log.available is None else log.available[t]
-            if some is not None and len(some) == log.n_actions:
-                some = None
-            aims = self.aims(log.contexts[t], some, log.n_actions)
-            held = shares(aims, int(log.actions[t]), some)
-            weight = max(1.0, float(weights[t]))
-            how = held.played, held.copied, weight, float(unit[t])
+        for one, weight, loss in zip(log, weights.tolist(), unit.tolist(), strict=True):
+            there = one.available
+            if there is not None and len(there) == log.n_actions:
+                there = None
+            held = shares(self.aims(one.context, there, log.n_actions), one.action, there)
+            how = held.played, held.copied, max(1.0, weight), loss
             kernel.add(sums, absent, *how, evidence.COLUMNS)
         self._sums, self._absent = sums, absent
         self._answered += len(log)
@@ -406,12 +397,8 @@ class Watch(Parametrised):
         A row for each policy: policy, loss_low, loss_high, regret_low, regret_high, verdict,
         rounds, open, forgotten, unavailable.
 
-        Examples
-        --------
-        >>> import hannan as hn
-        >>> frame = hn.off_policy.Watch(n_actions=2).to_frame()
-        >>> frame["policy"], frame["verdict"]
-        (['always 0', 'always 1'], ['not known', 'not known'])
+        >>> Watch(n_actions=2).to_frame()["verdict"]
+        ['not known', 'not known']
         """
         statements = self.intervals().values()
         counts = "rounds", "open", "forgotten", "unavailable"
@@ -448,10 +435,10 @@ class Watch(Parametrised):
             held = np.array([each.shares.kinds for each in self._open.values()])
             each_kind = [(held == kind).sum(axis=0) for kind in range(kinds.shape[1])]
             kinds = kinds + np.column_stack(each_kind)
-        found = evidence.lowest(self._sums, kinds, evidence.LOSS, log_odds)
-        *losses, own = [(max(0.0, a), min(n, n - b)) for a, b in found.tolist()]
-        found = evidence.lowest(self._sums[:-1], kinds, evidence.REGRET, log_odds)
-        regrets = [(b, -a) for a, b in found.tolist()]
+        least = evidence.lowest(self._sums, kinds, evidence.LOSS, log_odds)
+        *losses, own = [(max(0.0, a), min(n, n - b)) for a, b in least.tolist()]
+        least = evidence.lowest(self._sums[:-1], kinds, evidence.REGRET, log_odds)
+        regrets = [(b, -a) for a, b in least.tolist()]
         pairs = list(zip(losses, regrets, strict=True))
         low = max(own[0], *(loss[0] + regret[0] for loss, regret in pairs))
         high = min(own[1], *(loss[1] + regret[1] for loss, regret in pairs))
@@ -530,9 +517,7 @@ class Watch(Parametrised):
     def settle(self, key: Hashable, loss: float, weight: float | None = None) -> None:
         """A round has been answered, by a loss in [0, 1]; nothing can fail."""
         waiting = self._open.pop(key)
-        known = waiting.weight if weight is None else weight
-        assert known is not None
-        held = waiting.shares
+        held, known = waiting.shares, waiting.weight if weight is None else weight
         self._answered += 1
         how = held.played, held.copied, known, loss
         kernel.add(self._sums, self._absent, *how, evidence.COLUMNS)
@@ -593,17 +578,17 @@ class Watch(Parametrised):
 
     # Parts ------------------------------------------------------------------------------------
 
-    def _find(self, key: Hashable) -> Waiting:
+    def _find(self, decision: Any) -> tuple[Hashable, Waiting]:
+        key = _key(decision)
         if key not in self._open:
             raise DecisionError(
                 f"Decision {key!r} has been answered or forgotten already, or this Watch was not "
                 f"told of it; {len(self._open)} decisions are open."
             )
-        return self._open[key]
+        return key, self._open[key]
 
     def _action(self, action: Any, available: IntArray | None) -> int:
-        whole = isinstance(action, int | np.integer) and not isinstance(action, bool)
-        if not whole:
+        if not isinstance(action, int | np.integer) or isinstance(action, bool):
             raise InputTypeError(f"A Watch is for single actions; got {short(action)}.")
         known = math.inf if self.n_actions is None else self.n_actions
         if not 0 <= action < known or (available is not None and action not in available):
@@ -611,14 +596,14 @@ class Watch(Parametrised):
         return int(action)
 
 
-def _key(decision: Any) -> Hashable:
-    found = decision.id if isinstance(decision, Decision) else decision
-    if not _is_key(found):
+def _key(decision: Any) -> Any:
+    key = decision.id if isinstance(decision, Decision) else decision
+    if not _is_key(key):
         raise InputTypeError(
             f"A decision is a Decision, or its id: an integer, or a string of up to {_LONGEST} "
             f"letters; got {short(decision)}."
         )
-    return found  # type: ignore[no-any-return]
+    return key
 
 
 def _is_key(value: Any) -> bool:
