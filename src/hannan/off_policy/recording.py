@@ -129,7 +129,7 @@ class Beside(Learner):
 
     def fresh(self, number: int) -> Self:
         """A new one beside a fresh learner, with randomness of its own."""
-        return super().clone(learner=self.learner.fresh(number))
+        return self.clone(learner=self.learner.fresh(number))
 
     def reset(self) -> None:
         """Forget everything learned and noted."""
@@ -243,24 +243,21 @@ class Recorder(Beside):
         """
         kept = sorted(self._answered, key=lambda opened: opened.place)
         weights = [opened.weight for opened in kept]
-        found = [opened.known.given(int(opened.action)) for opened in kept]
+        available = [opened.available for opened in kept]
+        draws = max((opened.known.draws for opened in kept), default=0)
         K = self._K or max((len(opened.context) for opened in kept), default=1)
         table = np.zeros((len(kept), K))
-        for row, law in zip(table, found, strict=True):
+        for row, opened in zip(table, kept, strict=True):
+            law = opened.known.given(int(opened.action))
             row[: len(law)] = law
         actions = np.array([opened.action for opened in kept], dtype=np.intp)
-        draws = max((opened.known.draws for opened in kept), default=0)
-        some = [opened.available for opened in kept]
-        all_of_them = np.arange(K)
         return Log(
             contexts=[opened.context for opened in kept],
             actions=actions,
             losses=[opened.loss for opened in kept],
             propensities=np.minimum(table[np.arange(len(kept)), actions], 1.0),
             n_actions=K,
-            available=None
-            if all(these is None for these in some)
-            else [all_of_them if these is None else these for these in some],
+            available=None if all(there is None for there in available) else available,
             distribution=table,
             weights=None if None in weights or not weights else weights,
             draws=draws + 1 if draws else None,
@@ -341,10 +338,10 @@ class Watched(Beside):
 
     def _check_state(self) -> None:
         super()._check_state()
-        places = [opened.place for opened in self._ledger.opened]  # type: ignore[attr-defined]
-        distinct = len(set(places)) == len(places)
-        require(self, rounds=distinct and set(places) <= set(self.watch.open_decisions))
-        require(self, rounds=all(place < self._opened for place in places))
+        rounds: Any = self._ledger.opened
+        places = {opened.place for opened in rounds}
+        known = places <= {*self.watch.open_decisions} and max(places, default=-1) < self._opened
+        require(self, rounds=known and len(places) == len(rounds))
 
     # The round --------------------------------------------------------------------------
 
@@ -388,10 +385,6 @@ class Watched(Beside):
     def clone(self, **changes: Any) -> Self:
         """A new one beside a clone of the learner, with a watch that has seen nothing."""
         return super().clone(**{"watch": self.watch.clone(), **changes})
-
-    def fresh(self, number: int) -> Self:
-        """A new one beside a fresh learner, with randomness of its own."""
-        return self.clone(learner=self.learner.fresh(number))
 
     def reset(self) -> None:
         """Forget everything learned, and all rounds that were watched."""
