@@ -326,13 +326,17 @@ class Learner(Parametrised, ABC):
             self.oracle_calls += opened.calls
             if recorded:
                 ledger = self._ledger
-                if opened.number is not None:
-                    ledger.enter(opened)
-                else:
-                    dropped, ledger.current = ledger.current, opened
-                    if dropped is not None:
+                current = ledger.current
+                if opened.number is None:
+                    ledger.current = opened
+                    if current is not None:
                         ledger.dropped += 1
-                        self._abandoned(dropped)
+                        self._abandoned(current)
+                else:
+                    ledger.waiting[opened.number] = opened
+                    ledger.made += 1
+                    if current is not None and not current.late:
+                        current.late, current.arrived_before = True, ledger.closed
         except BaseException:
             _break(self)
             raise

@@ -387,14 +387,6 @@ class Ledger(Stored):
         """Rounds that were decided and have no loss, at least not yet."""
         return self.never_answered + len(self.waiting) + (self.current is not None)
 
-    def enter(self, opened: OpenRound) -> None:
-        """Hold the round of a decision until its loss comes."""
-        assert opened.number is not None
-        self.waiting[opened.number] = opened
-        self.made += 1
-        if self.current is not None and not self.current.late:
-            self.current.late, self.current.arrived_before = True, self.closed
-
     def decision(self, opened: OpenRound) -> Decision:
         """What the caller sees of a round that is kept."""
         assert opened.number is not None

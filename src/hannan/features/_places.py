@@ -106,33 +106,27 @@ class Places(Parametrised):
         `listed` are the keys of the row that come first, each with the name of its column; then
         come the other cells. What is to be learned from them is added to the news.
         """
-        columns, get = self._columns, row.get
-        left: list[Cell] = []
+        if not self.size:
+            return
+        cells: list[Cell] = []
         for key, name in listed:
-            value = get(key)
-            if type(value) is str and name in columns:  # and most often it has a place
-                place = columns[name].get(value)
-                if place is not None:
+            cells.append((name, row.get(key)))
+        cells += others
+        new: dict[Cell, int] = {}
+        for name, value in cells:
+            places = self._columns.get(name)
+            if places is not None and (value is None or type(value) is str):
+                place = places.get(_MISSING if value is None else value)
+                if place is not None:  # as most often
                     out[at + place] += 1.0
                     continue
-            left.append((name, value))
-        left += others
-        if left and self.size:
-            new: dict[Cell, int] = {}
-            for name, value in left:
-                self._write(name, value, out, at, new, news)
-            if new:
-                news.append((self._give, new))
+            self._write(name, value, out, at, new, news)
+        if new:
+            news.append((self._give, new))
 
     def _write(
         self, name: str, value: Any, out: list[float], at: int, new: dict[Cell, int], news: News
     ) -> None:
-        places = self._columns.get(name)
-        if places is not None and (value is None or type(value) is str):
-            place = places.get(_MISSING if value is None else value)
-            if place is not None:
-                out[at + place] += 1.0
-                return
         x, key = self._read(name, value)
         amount = 1.0
         if key == _NUMBER:
