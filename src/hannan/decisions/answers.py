@@ -11,10 +11,9 @@ from typing import Any
 
 from hannan.core import DecisionError, InputTypeError, LossError, ParameterError
 from hannan.core.arrays import as_scalar
-from hannan.core.params import short
+from hannan.core.params import Parametrised, short
 from hannan.core.rounds import OpenRound
-from hannan.core.state import Anything, Count, DictOf, Number, State, TupleOf
-from hannan.core.stored import Stored
+from hannan.core.state import Count, DictOf, Number, State, Text, TupleOf
 from hannan.core.validation import FloatArray, check_bounded_range
 from hannan.decisions.names import Name
 
@@ -44,8 +43,7 @@ class Answer:
     @property
     def expected(self) -> FloatArray | None:
         """What the predictor expected of them, as losses in [0, 1], if it was asked."""
-        found: FloatArray | None = getattr(self.opened, "values", None)
-        return found
+        return None if self.opened is None else self.opened.values
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +83,10 @@ def as_id(decision: Any) -> Id:
     return key  # type: ignore[no-any-return]
 
 
-def _is_id(value: Any) -> bool:
-    try:
-        return as_id(value) is value
-    except InputTypeError:
-        return False
+_ID = Text().where(lambda self, id: 0 < len(id) <= LONGEST) | Count(2**63, low=-(2**63))
 
 
-_ID = Anything().where(lambda self, id: _is_id(id))
-
-
-class OpenDecisions(Stored):
+class OpenDecisions(Parametrised):
     """Which decisions wait, since when, and what came of the last ones that do not.
 
     Parameters
@@ -120,9 +111,6 @@ class OpenDecisions(Stored):
         """The learner's number, the action, its propensity, and the time."""
         self._closed: dict[Id, float | None] = {}  # the outcome, None where it has expired
         self._order: deque[Id] = deque()  # of the closed ones
-
-    def _params_to_store(self) -> dict[str, Any]:
-        return {"most": self.most, "remembered": self.remembered}
 
     def _restored(self) -> None:
         self._order = deque(self._closed)
@@ -204,8 +192,6 @@ class Units:
         name, span = ("losses", losses) if rewards is None else ("rewards", rewards)
         self.low, self.high = check_bounded_range("Decider", span, name)
         self.width = self.high - self.low  # from one end of the range to the other
-        if not math.isfinite(self.width):
-            raise ParameterError(f"{name}= must have finite ends, low < high; got {span!r}.")
         self.clip = clip
 
     def outcome(self, reward: Any, loss: Any) -> float:
@@ -214,12 +200,12 @@ class Units:
         if type(given) is float and self.low <= given <= self.high and other is None:
             return given  # the usual case
         if given is None or other is not None:
-            wrong = "loss" if self.word == "reward" else "reward"
-            got = f"both {self.word}= and {wrong}=" if given is not None else f"{wrong}={other!r}"
-            got = "neither" if given is None and other is None else got
+            made, wrong = ("rewards", "loss") if self.word == "reward" else ("losses", "reward")
+            got = "neither" if other is None else f"{wrong}={other!r}"
+            got = got if given is None else f"both {self.word}= and {wrong}="
             raise ParameterError(
-                f"This Decider was made with {'rewards' if self.word == 'reward' else 'losses'}=, "
-                f"so an outcome is {self.word}=…, one number; got {got}."
+                f"This Decider was made with {made}=, so an outcome is {self.word}=…, one number; "
+                f"got {got}."
             )
         return self.checked(given)
 
@@ -233,11 +219,11 @@ class Units:
         if self.low <= value <= self.high:
             return value
         if math.isnan(value) or not self.clip:
-            mend = (
-                "There is no such outcome: leave it out, or let expire() say what no answer means."
-                if math.isnan(value)
-                else "Give the true range when the Decider is made, or clip=True."
-            )
+            mend = "Give the true range when the Decider is made, or clip=True."
+            if math.isnan(value):
+                mend = (
+                    "There is no such outcome: leave it out, or let expire() say what that means."
+                )
             raise LossError(
                 f"A {self.word} must lie in [{self.low:g}, {self.high:g}]; got {value:g}. {mend}"
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
 from typing import Any
@@ -13,9 +13,9 @@ import numpy as np
 from hannan.core import ContextError, InputTypeError, ParameterError
 from hannan.core.arrays import as_scalar
 from hannan.core.menu import Menu
+from hannan.core.params import Parametrised
 from hannan.core.state import Part, State
-from hannan.core.stored import Stored
-from hannan.decisions.names import Name, as_name
+from hannan.decisions.names import as_name
 from hannan.decisions.records import PLAIN, TAGS
 from hannan.features import Features
 
@@ -104,20 +104,16 @@ def _single(value: Any) -> Any:
     return None if type(found).__name__ in ("NAType", "NaTType") else found
 
 
-def check_features(owner: str, given: Any) -> None:
-    """Refuse what cannot say how rows are read."""
-    if not (given is None or isinstance(given, Features)):
-        if not isinstance(given, Mapping):
-            raise ParameterError(
-                f"{owner}= is a Features, a mapping that declares them, or None to find them from "
-                f"the first rows; got {given!r:.100}."
-            )
-        Features(given)
-
-
-def new_features(given: Any) -> Features:
-    """Features that have seen nothing."""
-    return given.clone() if isinstance(given, Features) else Features(given)
+def new_features(owner: str, given: Any) -> Features:
+    """Features that have seen nothing; what cannot say how rows are read is refused."""
+    if isinstance(given, Features):
+        return given.clone()
+    if given is not None and not isinstance(given, Mapping):
+        raise ParameterError(
+            f"{owner}= is a Features, a mapping that declares them, or None to find them from "
+            f"the first rows; got {given!r:.100}."
+        )
+    return Features(given)
 
 
 def offered(actions: Any) -> Items:
@@ -132,7 +128,7 @@ def offered(actions: Any) -> Items:
     return [[as_name(name), plain(row)] for name, row in actions.items()]
 
 
-class Contexts(Stored):
+class Contexts(Parametrised):
     """Reads contexts, and what is offered, of the kinds that the first decision had.
 
     Parameters
@@ -150,19 +146,15 @@ class Contexts(Stored):
     def __init__(self, rows: bool, items: bool, features: Any, item_features: Any) -> None:
         self.rows, self.items = rows, items
         self.features, self.item_features = features, item_features
-        self._rows = new_features(features) if rows else None
-        self._items = new_features(item_features) if items else None
-
-    def _params_to_store(self) -> dict[str, Any]:
-        names = ("rows", "items", "features", "item_features")
-        return {name: getattr(self, name) for name in names}
+        self._rows = new_features("features", features) if rows else None
+        self._items = new_features("item_features", item_features) if items else None
 
     def read(self, row: Any, items: Items | None) -> tuple[Any, Callable[[], None]]:
         """The context of a decision as the learner takes it, and a call that learns from it.
 
         Nothing changes before that call, and it cannot fail.
         """
-        x, learn = None, _nothing
+        x, learn = None, _learn_nothing
         if self._rows is not None:
             x, learn = self._rows.read(row)
         elif row is not None:
@@ -178,8 +170,8 @@ class Contexts(Stored):
         if not reader.width:
             reader = reader.copy()
             reader.find(described)
-        found = np.array([reader.encode(each) for each in described])
-        menu = Menu(x, found, tuple(name for name, _ in items))
+        rows = np.array([reader.encode(each) for each in described])
+        menu = Menu(x, rows, tuple(name for name, _ in items))
         return menu, partial(self._saw, learn, described)
 
     def _saw(self, learn: Callable[[], None], described: list[Any]) -> None:
@@ -192,14 +184,13 @@ class Contexts(Stored):
             self._items.see(each)
 
 
-def _nothing() -> None:
+def _learn_nothing() -> None:
     """What is learned where there are no contexts."""
 
 
 def place(name: Any, items: Items, what: str) -> int:
     """The number of an item among those offered."""
-    names: Iterable[Name] = [each for each, _ in items]
-    for number, each in enumerate(names):
-        if each == name:
-            return number
-    raise ParameterError(f"{what} {name!r:.100} is none of the {len(items)} that were offered.")
+    names = [each for each, _ in items]
+    if name not in names:
+        raise ParameterError(f"{what} {name!r:.100} is none of the {len(items)} that were offered.")
+    return names.index(name)

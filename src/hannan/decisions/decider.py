@@ -33,7 +33,7 @@ from hannan.core.storage.encoding import Encoder
 from hannan.core.storage.files import packed
 from hannan.core.validation import check_integer, check_probability, check_seed, refuse
 from hannan.decisions.answers import Answer, Id, OpenDecisions, Units, Why, as_id
-from hannan.decisions.contexts import Contexts, Items, check_features, offered, place, plain
+from hannan.decisions.contexts import Contexts, Items, new_features, offered, place, plain
 from hannan.decisions.journal import EVERY, Call, Journal, calls_in, check_every, start
 from hannan.decisions.logs import logged
 from hannan.decisions.names import Name, Names, as_name
@@ -153,8 +153,8 @@ class Decider(Parametrised):
         self._lock = threading.RLock()
         self._units = Units(rewards, losses, clip)
         self._names = None if actions is None else Names(actions)
-        check_features("features", features)
-        check_features("item_features", item_features)
+        new_features("features", features)
+        new_features("item_features", item_features)
         self._seed = secrets.randbits(62) if self.seed is None else self.seed
         self._least(self._size)
         self._constant = self._constant_baseline()
@@ -260,7 +260,7 @@ class Decider(Parametrised):
             raise OrderError(f"Decision {key!r} does not wait for its outcome any more.")
         number, action, q, _ = self._open.waiting[key]
         opened = self._learner.open_round(number)
-        names = opened.context.ids if self._names is None else self._names.every
+        names = opened.context.ids if self._names is None else self._names.all
         return Answer(names[action], q, key, names, opened)
 
     @property
@@ -519,7 +519,7 @@ class Decider(Parametrised):
     @property
     def _touched(self) -> bool:
         names = self._names
-        changed = names is not None and (names.all != list(self.actions or ()) or names.retired)
+        changed = names is not None and (names.all != tuple(self.actions or ()) or names.retired)
         return self._learner is not None or bool(changed)
 
     def _resumed(self, mark: bytes, tail: bytes, path: str) -> None:
@@ -611,7 +611,7 @@ class Decider(Parametrised):
         learn()
         self._learner, self._contexts = learner, contexts
         self._open.waiting[key] = number, action, q, moment
-        names = context.ids if self._names is None else self._names.every
+        names = context.ids if self._names is None else self._names.all
         there = None if opened.plays is None else opened.available
         self._board.decided(number, action, q, aim, there, len(names))
         self._trail = zlib.crc32(b"%d," % action, self._trail)

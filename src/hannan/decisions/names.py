@@ -45,10 +45,9 @@ class Names(Stored):
             raise InputTypeError(
                 f"actions= is a list of names, such as ['red', 'green']; got {given!r:.100}."
             )
-        self.all: list[Name] = [as_name(each) for each in given]
+        self.all: tuple[Name, ...] = tuple(as_name(each) for each in given)
         if not self.all:
             raise ParameterError("actions= must name at least one action; got none.")
-        self.every = tuple(self.all)
         self._places = {name: i for i, name in enumerate(self.all)}
         if len(self._places) < len(self.all):
             twice = next(n for i, n in enumerate(self.all) if self._places[n] != i)
@@ -70,13 +69,9 @@ class Names(Stored):
 
     def place(self, name: Any) -> int:
         """The number of an action."""
-        try:
-            return self._places[name]
-        except (KeyError, TypeError):
-            pass
-        found = as_scalar(name)
-        if isinstance(found, str | int | float) and found in self._places:
-            return self._places[found]
+        scalar = as_scalar(name)
+        if isinstance(scalar, str | int | float) and scalar in self._places:
+            return self._places[scalar]
         close = difflib.get_close_matches(str(name), map(str, self.all), n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         known = ", ".join(map(repr, self.all[:20]))
@@ -84,30 +79,27 @@ class Names(Stored):
 
     def some(self, available: Any) -> list[int] | None:
         """The numbers of the actions that may be played, sorted; None where all may."""
-        if available is None:
-            return self.here
         if isinstance(available, str | bytes) or not isinstance(available, Iterable):
             raise InputTypeError(
                 f"available= is a list of names of actions; got {available!r:.100}."
             )
-        found = {self.place(each) for each in available}
+        numbers = {self.place(each) for each in available}
         if self.here is not None:
-            found &= set(self.here)
-        if not found:
+            numbers &= set(self.here)
+        if not numbers:
             raise ParameterError(
                 f"available={available!r:.100} leaves no action that can be played."
                 + (f" Retired: {', '.join(map(repr, self.retired))}." if self.retired else "")
             )
-        return None if len(found) == len(self.all) else sorted(found)
+        return None if len(numbers) == len(self.all) else sorted(numbers)
 
-    def with_new(self, name: Any) -> Names:
+    def with_new(self, name: Name) -> Names:
         """With one more; one that was retired comes back."""
-        new = as_name(name)
-        if new in self._places:
-            if new not in self.retired:
-                raise ParameterError(f"There is an action {new!r} already.")
-            return Names(self.all, [each for each in self.retired if each != new])
-        return Names([*self.all, new], self.retired)
+        if name not in self._places:
+            return Names([*self.all, name], self.retired)
+        if name not in self.retired:
+            raise ParameterError(f"There is an action {name!r} already.")
+        return Names(self.all, [each for each in self.retired if each != name])
 
     def without(self, name: Any) -> Names:
         """With one retired."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from functools import lru_cache
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from hannan.core import Policy
+from hannan.core.arrays import grown
 from hannan.core.rounds import IntArray
 from hannan.core.state import Array, Count, Number, Part, State
 from hannan.core.stored import Stored
@@ -21,21 +22,11 @@ _RECENT = 0.999  # of the mean entropy, with every decision
 _KEPT = 1024  # shares that are made once
 
 
-class Told(Stored, Policy):
-    """A policy whose action is given to it as the context."""
-
-    stored = State()
-
-    def __call__(self, context: Any = None) -> int:
-        """That action."""
-        return int(context)
-
-
 class Scoreboard(Stored):
     """Counts of decisions and outcomes, and a `Watch` over the baseline and constant actions.
 
-    What the Watch takes for a context is what the baseline does: rules that people wrote are asked
-    once, before the decision, and no file has to hold them.
+    The Watch never asks its policies: rules that people wrote are asked once, before the decision,
+    and no file has to hold them.
 
     Parameters
     ----------
@@ -62,7 +53,7 @@ class Scoreboard(Stored):
 
     def __init__(self, n_actions: int, baseline: bool, confidence: float) -> None:
         self.n_actions, self.baseline, self.confidence = n_actions, baseline, confidence
-        self.watch = self._new_watch()
+        self.watch = Watch(self._compared(n_actions), n_actions or None, confidence=confidence)
         size = max(n_actions, 1)  # one place for all that come and go
         self.plays = np.zeros(size)
         self.answered = np.zeros(size)
@@ -73,13 +64,9 @@ class Scoreboard(Stored):
         self.least = 1.0  # propensity so far
         self._entropy = np.zeros(2)
 
-    def _new_watch(self) -> Watch:
-        policies: dict[str, Any] = {str(action): action for action in range(self.n_actions)}
-        if not self.n_actions:
-            policies[RANDOM] = Told()
-        if self.baseline:
-            policies[BASELINE] = Told()
-        return Watch(policies, self.n_actions or None, confidence=self.confidence)
+    def _compared(self, n_actions: int) -> dict[str, int]:
+        policies = {str(action): action for action in range(n_actions)} or {RANDOM: 0}
+        return policies | ({BASELINE: 0} if self.baseline else {})
 
     # What happens -------------------------------------------------------------------------------
 
@@ -123,14 +110,11 @@ class Scoreboard(Stored):
 
     def extended(self, n_actions: int) -> Self:
         """With more actions, which nobody could take so far."""
-        twin = type(self)(n_actions, self.baseline, self.confidence)
-        more = n_actions - self.n_actions
+        twin = copy.copy(self)
+        twin.n_actions, twin._entropy = n_actions, self._entropy.copy()
         for name in ("plays", "answered", "sums"):
-            setattr(twin, name, np.append(getattr(self, name), np.zeros(more)))
-        for name in ("expired", "late", "learned", "least"):
-            setattr(twin, name, getattr(self, name))
-        twin._entropy = self._entropy.copy()
-        twin.watch = self.watch.extended(twin.watch.policies, n_actions)
+            setattr(twin, name, grown(getattr(self, name), n_actions))
+        twin.watch = self.watch.extended(self._compared(n_actions), n_actions)
         return twin
 
     # What is known ------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import Any
 from hannan.decisions.answers import Interval, Units
 from hannan.decisions.names import Name
 from hannan.decisions.scoreboard import BASELINE, RANDOM, Scoreboard
+from hannan.off_policy.watch import aligned
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +100,9 @@ class Summary:
 
     def to_dict(self) -> dict[str, Any]:
         """As numbers by name, for a table, a log or a monitoring system."""
-        found: dict[str, Any] = {
-            "decisions": self.decisions,
-            "answered": self.answered,
-            "open": self.open,
-            "expired": self.expired,
-            "late": self.late,
-            "learned": self.learned,
+        counts = "decisions", "answered", "open", "expired", "late", "learned"
+        numbers: dict[str, Any] = {
+            **{name: getattr(self, name) for name in counts},
             f"mean_{self.outcome}": self.mean,
             f"{self.outcome}_low": self.interval[0],
             f"{self.outcome}_high": self.interval[1],
@@ -118,27 +115,27 @@ class Summary:
             "notes": list(self.notes),
         }
         if self.baseline is not None:
-            found["baseline"] = self._numbers(self.baseline)
-        found["actions"] = {name: self._numbers(each) for name, each in self.actions.items()}
-        return found
+            numbers["baseline"] = self._numbers(self.baseline)
+        numbers["actions"] = {name: self._numbers(each) for name, each in self.actions.items()}
+        return numbers
 
     def _numbers(self, one: Standing) -> dict[str, Any]:
-        found: dict[str, Any] = {
+        numbers: dict[str, Any] = {
             f"{self.outcome}_low": one.interval[0],
             f"{self.outcome}_high": one.interval[1],
             "gain_low": one.gain[0],
             "gain_high": one.gain[1],
             "verdict": one.verdict,
         }
-        if one is not self.baseline:
-            found |= {"plays": one.plays, f"mean_{self.outcome}": one.mean}
-        return found
+        own = {"plays": one.plays, f"mean_{self.outcome}": one.mean}
+        return numbers if one is self.baseline else numbers | own
 
     def lines(self) -> list[str]:
         """The most important of it, in four lines."""
         shown = [f"{self.decisions:,} decisions", f"{self.answered:,} answered"]
         shown += [f"{self.open:,} open", f"{self.expired:,} expired"]
-        shown += [_times(len(self.restarts), "restart")]
+        restarts = len(self.restarts)
+        shown += [f"{restarts:,} restart{'' if restarts == 1 else 's'}"]
         if not self.decisions:
             return [", ".join(shown), f"no {self.outcome}s yet", "nothing to compare yet", "-"]
         low, high = self.interval
@@ -148,8 +145,9 @@ class Summary:
             f"predictor heeded in {100 * self.hinted:.0f} % of decisions, entropy "
             f"{self.entropy:.2g} bits, propensities from {self.least:.2g}"
         )
-        known = "no bound on regret" if self.regret is None else f"regret about {self.regret:.4g}"
-        known += " at most" if self.regret is not None else ""
+        known = "no bound on regret"
+        if self.regret is not None:
+            known = f"regret about {self.regret:.4g} at most"
         return [
             ", ".join(shown),
             f"{own}; {low:.4g} to {high:.4g} over all decisions ({sure} at all times)",
@@ -187,12 +185,8 @@ class Summary:
                 f"{one.plays:,}" if own else "",
                 f"{one.mean:.4g}" if own and one.plays else "",
             ))  # fmt: skip
-        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-        table = [
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        ]
-        return "\n".join([*self.lines(), *table, *(f"- {note}" for note in self.notes)])
+        notes = (f"- {note}" for note in self.notes)
+        return "\n".join([*self.lines(), *aligned(rows), *notes])
 
 
 def summary_of(
@@ -246,7 +240,3 @@ def summary_of(
 
 def _label(name: Name) -> str:
     return RANDOM if name == RANDOM else f"always {name}"
-
-
-def _times(count: int, what: str) -> str:
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -469,11 +469,7 @@ class Watch(Parametrised):
             regret = "{:,.1f} to {:,.1f}".format(*each.regret)
             note = f"; not available in {each.unavailable:,} rounds" if each.unavailable else ""
             rows.append((each.name, loss, regret, each.verdict + note))
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [f"After {self.rounds:,} rounds{apart}. {sure}"]
-        for row in rows:
-            cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-            lines.append("  ".join(cells).rstrip())
+        lines = [f"After {self.rounds:,} rounds{apart}. {sure}", *aligned(rows)]
         if any(each.contradicts for each in statements) or low > high:
             lines.append(
                 "These statements contradict each other: check that actions are drawn with the "
@@ -594,6 +590,12 @@ class Watch(Parametrised):
         if not 0 <= action < known or (available is not None and action not in available):
             raise ParameterError(f"action={action} is none that was available.")
         return int(action)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
 
 def _key(decision: Any) -> Any:
