@@ -221,9 +221,7 @@ class Units:
         if math.isnan(value) or not self.clip:
             mend = "Give the true range when the Decider is made, or clip=True."
             if math.isnan(value):
-                mend = (
-                    "There is no such outcome: leave it out, or let expire() say what that means."
-                )
+                mend = "Leave it out, or let expire() say what no answer means."
             raise LossError(
                 f"A {self.word} must lie in [{self.low:g}, {self.high:g}]; got {value:g}. {mend}"
             )

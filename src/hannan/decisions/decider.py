@@ -45,6 +45,7 @@ _EXPLORED_OF_OFFERS = 0.0001  # the same for each of what is offered
 _WARM = 4  # decisions
 _REMEMBERED = 10_000  # closed decisions whose outcomes may be reported again
 
+_CALLS = ("decide", "report", "late", "expire", "add", "retire", "learn")
 _BROKEN = (
     "This Decider is broken: a call was interrupted while it changed the Decider, by Ctrl-C for "
     "example. Load the file that was saved last, or open the journal again, which does not have "
@@ -158,10 +159,9 @@ class Decider(Parametrised):
         self._seed = secrets.randbits(62) if self.seed is None else self.seed
         self._least(self._size)
         self._constant = self._constant_baseline()
-        self._contexts: Contexts | None = (
-            None  # once the first decision shows whether there are any
-        )
-        self._learner: Any = None  # likewise
+        # Both are made once the first decision shows whether there are contexts.
+        self._contexts: Contexts | None = None
+        self._learner: Any = None
         self._open = OpenDecisions(self.max_open, _REMEMBERED)
         self._board = Scoreboard(self._size, baseline is not None, confidence)
         self._trail = 0  # of all actions that were decided on
@@ -342,8 +342,7 @@ class Decider(Parametrised):
             (context, action, outcome, propensity); or mappings, or a frame, with columns action,
             reward or loss, and propensity, all others being the context.
         """
-        count = 0
-        names = self._own_names("warm_start").all
+        count, names = 0, self._own_names("warm_start").all
         for context, action, outcome, q in logged(log, names, self._units):
             try:
                 self.learn(context, action, propensity=q, **outcome)
@@ -469,10 +468,9 @@ class Decider(Parametrised):
         fsync, every
             As in `journal`.
         """
-        load_path = os.fspath(path)
-        if not os.path.exists(load_path):
+        if not os.path.exists(path):
             raise StorageError(f"There is no journal {path}: Decider(…).journal(path) begins one.")
-        journal = Journal(load_path, bool(fsync), check_every(every))
+        journal = Journal(path, bool(fsync), check_every(every))
         try:
             found = load(journal.path, trusted=trusted)
             if not isinstance(found, cls):
@@ -513,8 +511,7 @@ class Decider(Parametrised):
                 "Decider.open(path) takes that one up."
             )
         journal.go_on(*found._replayed)
-        lock = self._lock
-        vars(self).update(vars(found), _lock=lock)
+        vars(self).update(vars(found), _lock=self._lock)
 
     @property
     def _touched(self) -> bool:
@@ -562,7 +559,7 @@ class Decider(Parametrised):
             )
         elif kind == "expire":
             require(self, time=Number().fits(args[0]))
-        getattr(self, _CALLS[kind])(*args)
+        getattr(self, f"_do_{kind}")(*args)
 
     # Calls --------------------------------------------------------------------------------------
 
@@ -573,11 +570,11 @@ class Decider(Parametrised):
         """
         if self._broken:
             raise OrderError(_BROKEN)
-        journal, do = self._journal, getattr(self, _CALLS[kind])
+        journal, do = self._journal, getattr(self, f"_do_{kind}")
         if journal is not None:
             journal.append([kind, self._trail, *args])
         try:
-            found = do(*args)
+            answer = do(*args)
         except BaseException as error:
             if journal is not None:
                 journal.take_back()
@@ -588,7 +585,7 @@ class Decider(Parametrised):
                 journal.begin(packed(self, Encoder()))
             except StorageError:
                 journal.put_off()
-        return found
+        return answer
 
     # Each of these is a function of what was learned and of its arguments alone.
 
@@ -617,35 +614,31 @@ class Decider(Parametrised):
         self._trail = zlib.crc32(b"%d," % action, self._trail)
         return Answer(names[action], q, key, names, opened)
 
-    def _do_report(self, key: Id, outcome: float) -> None:
+    def _do_report(self, key: Id, outcome: float, expired: bool = False) -> None:
         number, action, *_ = self._open.waiting[key]
         loss = self._units.as_loss(outcome)
         self._learner.close(self._learner.open_round(number), loss)
         self._board.told(number, action, loss)
-        self._open.close(key, outcome)
+        self._open.close(key, None if expired else outcome)
 
     def _do_late(self) -> None:
         self._board.late += 1
 
     def _do_expire(self, before: float, outcome: float | None) -> None:
-        loss = None if outcome is None else self._units.as_loss(outcome)
         for key in self._open.older(before):
-            number, action, *_ = self._open.waiting[key]
-            if loss is None:
+            if outcome is None:
+                number = self._open.waiting[key][0]
                 self._learner.forget(number)
                 self._board.gave_up(number)
+                self._open.close(key, None)
             else:
-                self._learner.update(loss, number)
-                self._board.told(number, action, loss)
-            self._open.close(key, None)
+                self._do_report(key, outcome, expired=True)
 
     def _do_add(self, name: Name) -> None:
-        known = self._own_names("add_action")
-        names = known.with_new(name)
-        before, K = len(known), len(names)
-        if before < K:
+        names = self._own_names("add_action").with_new(name)
+        K, learner = len(names), self._learner
+        if self._size < K:
             least = self._least(K)
-            learner = self._learner
             if learner is not None:
                 learner = learner.extended(K, exploration=least)
             self._learner, self._board = learner, self._board.extended(K)
@@ -740,10 +733,8 @@ class Decider(Parametrised):
         vars(self).update(state, _lock=threading.RLock())
 
     def _check_state(self) -> None:
-        learner, numbers = (
-            self._learner,
-            [] if self._learner is None else self._learner.open_decisions,
-        )
+        learner = self._learner
+        numbers = [] if learner is None else learner.open_decisions
         rounds = [(number, learner.open_round(number).action) for number in numbers]
         require(
             self,
@@ -751,14 +742,3 @@ class Decider(Parametrised):
             decisions=rounds == sorted(each[:2] for each in self._open.waiting.values())
             and numbers == sorted(self._board.watch.open_decisions),
         )
-
-
-_CALLS = {
-    "decide": "_do_decide",
-    "report": "_do_report",
-    "late": "_do_late",
-    "expire": "_do_expire",
-    "add": "_do_add",
-    "retire": "_do_retire",
-    "learn": "_do_learn",
-}
