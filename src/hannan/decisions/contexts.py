@@ -32,12 +32,7 @@ def plain(value: Any) -> Any:
     if type(value) is dict:
         if PLAIN.issuperset(map(type, value.values())) and _WORDS.issuperset(map(type, value)):
             return value.copy()
-        return {
-            key if type(key) is str else _plain(key, "a key"): (
-                each if type(each) in PLAIN else _plain(each, key)
-            )
-            for key, each in value.items()
-        }
+        return {_plain(key, "a key"): _plain(each, key) for key, each in value.items()}
     return _plain(value, None)
 
 
@@ -51,8 +46,6 @@ def _plain(value: Any, where: Any) -> Any:
         return plain(dict(value))
     if isinstance(value, np.ndarray) and value.ndim:
         value = value.tolist()
-    if type(value) is list:
-        return [plain(each) for each in value]
     if isinstance(value, tuple):
         return tuple(plain(each) for each in value)
     single = _single(value)
@@ -71,10 +64,6 @@ def _moment(value: Any) -> date | None:
     """Return a date or a time of the standard library; None for a date that is none."""
     if isinstance(value, np.datetime64):
         return value.astype("datetime64[us]").item()  # type: ignore[no-any-return]
-    if type(value) is date:
-        return value
-    if type(value) is datetime and value.tzinfo is None and not value.fold:
-        return value
     if value != value:
         return None
     kind = datetime if isinstance(value, datetime) else date

@@ -359,14 +359,14 @@ class Decider(Parametrised):
 
         A decision that has been answered is to be given itself, not by its id.
         """
-        found = decision if isinstance(decision, Answer) else self.decision(decision)
-        names, units = found.actions, self._units
-        law = {} if found.law is None else dict(zip(names, found.law.tolist(), strict=True))
+        answer = decision if isinstance(decision, Answer) else self.decision(decision)
+        names, units, law = answer.actions, self._units, answer.law
+        probabilities = {} if law is None else dict(zip(names, law.tolist(), strict=True))
         scores = {}
-        if found.expected is not None:
-            values = np.clip(found.expected, 0.0, 1.0).tolist()
-            scores = {name: units.back(v) for name, v in zip(names, values, strict=True)}
-        return Why(found.action, found.propensity, law, scores, units.word)
+        if answer.expected is not None:
+            values = np.clip(answer.expected, 0.0, 1.0).tolist()
+            scores = dict(zip(names, map(units.back, values), strict=True))
+        return Why(answer.action, answer.propensity, probabilities, scores, units.word)
 
     @_locked
     def summary(self) -> Summary:
@@ -494,13 +494,15 @@ class Decider(Parametrised):
         rule = [self.baseline] if callable(self.baseline) else []
         found = load(journal.path, trusted=rule)
         ours, theirs = dict(self.params), dict(getattr(found, "params", {}))
-        if self._touched or type(found) is not type(self):
+        names = self._names
+        changed = names is not None and (names.all != tuple(self.actions or ()) or names.retired)
+        if changed or self._learner is not None or type(found) is not type(self):
             raise ParameterError(
                 f"There is a file {journal.path} already, and this Decider has made decisions of "
                 "its own: take up the journal by Decider.open(path), or give another name."
             )
-        if self._names is not None and theirs.get("actions") is not None:
-            begun = list(self._names.all)
+        if names is not None and theirs.get("actions") is not None:
+            begun = list(names.all)
             theirs["actions"], ours["actions"] = list(theirs["actions"])[: len(begun)], begun
         if self.seed is None:
             ours["seed"] = theirs["seed"]
@@ -512,12 +514,6 @@ class Decider(Parametrised):
             )
         journal.go_on(*found._replayed)
         vars(self).update(vars(found), _lock=self._lock)
-
-    @property
-    def _touched(self) -> bool:
-        names = self._names
-        changed = names is not None and (names.all != tuple(self.actions or ()) or names.retired)
-        return self._learner is not None or bool(changed)
 
     def _resumed(self, mark: bytes, tail: bytes, path: str) -> None:
         """Make the calls of a journal again, by the same code that made them at first."""

@@ -25,15 +25,13 @@ def logged(log: Any, names: Sequence[Name], units: Units) -> Iterator[Row]:
                 f"{len(names)}, which they would stand for in their order."
             )
         for number, one in enumerate(log):
-            outcome = one.loss
-            if word == "reward":
-                if not 0.0 <= one.loss <= 1.0:
-                    raise ParameterError(
-                        f"Losses of a Log stand for rewards if they lie in [0, 1], 0 for the "
-                        f"highest; row {number} has {one.loss:g}. Or give rows (context, action, "
-                        "reward, propensity)."
-                    )
-                outcome = units.back(one.loss)
+            if word == "reward" and not 0.0 <= one.loss <= 1.0:
+                raise ParameterError(
+                    f"Losses of a Log stand for rewards if they lie in [0, 1], 0 for the highest; "
+                    f"row {number} has {one.loss:g}. Or give rows (context, action, reward, "
+                    "propensity)."
+                )
+            outcome = units.back(one.loss) if word == "reward" else one.loss
             yield one.context, names[one.action], {word: outcome}, one.propensity
         return
     if is_frame(log):
@@ -50,11 +48,11 @@ def logged(log: Any, names: Sequence[Name], units: Units) -> Iterator[Row]:
 
 def _row(row: Any, number: int, word: str) -> Row:
     if isinstance(row, Mapping):
-        left = dict(row)
-        missing = [name for name in ("action", word, "propensity") if name not in left]
+        left, names = dict(row), ("action", word, "propensity")
+        missing = [name for name in names if name not in left]
         if missing:
             raise ParameterError(f"Row {number} of the log has no {' and no '.join(missing)}.")
-        action, outcome, q = (left.pop(name) for name in ("action", word, "propensity"))
+        action, outcome, q = map(left.pop, names)
         return left.pop("context", left or None), action, {word: outcome}, q
     if not isinstance(row, tuple | list) or len(row) != 4:
         raise InputTypeError(

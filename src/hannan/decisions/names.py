@@ -53,19 +53,18 @@ class Names(Stored):
             twice = next(n for i, n in enumerate(self.all) if self._places[n] != i)
             raise ParameterError(f"actions= names {twice!r} twice.")
         self.retired: list[Name] = [self.all[self.place(each)] for each in retired]
-        self.here = self._here()
+        self._restored()
 
     def _restored(self) -> None:
-        self.here = self._here()
-
-    def __len__(self) -> int:
-        return len(self.all)
-
-    def _here(self) -> list[int] | None:
+        """Find who is still here."""
         gone = set(self.retired)
         if len(gone) == len(self.all):
             raise ParameterError("All actions would be retired, and none left to play.")
-        return [i for i, name in enumerate(self.all) if name not in gone] if gone else None
+        left = [i for i, name in enumerate(self.all) if name not in gone]
+        self.here = left if gone else None
+
+    def __len__(self) -> int:
+        return len(self.all)
 
     def place(self, name: Any) -> int:
         """The number of an action."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from functools import lru_cache
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -120,24 +120,13 @@ class Scoreboard(Stored):
     # What is known ------------------------------------------------------------------------------
 
     @property
-    def decisions(self) -> int:
-        """How many were made."""
-        return int(self.plays.sum())
-
-    @property
     def entropy(self) -> float:
         """The mean entropy of the action's law, in bits, over about the last thousand decisions."""
         total, count = self._entropy.tolist()
         return total / count if count else math.nan
 
-    @property
-    def mean(self) -> float:
-        """The mean loss of all decisions that were answered."""
-        count = float(self.answered.sum())
-        return float(self.sums.sum()) / count if count else math.nan
-
     def means(self) -> FloatArray:
-        """The same of each action."""
+        """The mean loss of each action's decisions that were answered."""
         with np.errstate(invalid="ignore"):
             return np.asarray(self.sums / self.answered)
 
@@ -147,8 +136,11 @@ def _shares(
     n_actions: int, baseline: bool, action: int, aim: int | None, there: tuple[int, ...] | None
 ) -> Shares:
     """What each constant action, then the baseline, has to do with the action played."""
-    aims = [*range(n_actions), *([aim] if baseline else [])]
-    return shares([each if there is None or each in there else None for each in aims], action, None)
+    aims: list[Any] = [*range(n_actions), *([aim] if baseline else [])]
+    if there is not None:
+        here = set(there)
+        aims = [each if each in here else None for each in aims]
+    return shares(aims, action, None)
 
 
 @lru_cache(_KEPT)

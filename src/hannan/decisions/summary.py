@@ -209,22 +209,23 @@ def summary_of(
     plays, means = board.plays.tolist(), board.means().tolist()
     for i, name in enumerate(names or ()):
         compared[name] = standing(name, str(i), plays[i], means[i])
+    answered = float(board.answered.sum())
     hinted, bound, notes, restarts = 0.0, math.nan, [], ()
     if learner is not None:
-        certificate = learner.certificate()
+        certificate, restarts = learner.certificate(), learner.restarts
         hinted = getattr(learner.hint, "hinted", 0) / max(learner.player.clock, 1)
-        bound, notes, restarts = float(certificate), list(certificate.notes), learner.restarts
+        bound, notes = float(certificate), list(certificate.notes)
     if notes and width != 1.0:
         notes.append(f"losses in these notes are shares of the range: 1 stands for {width:g}")
     return Summary(
         outcome=units.word,
-        decisions=board.decisions,
-        answered=int(board.answered.sum()),
+        decisions=int(board.plays.sum()),
+        answered=int(answered),
         open=waiting,
         expired=board.expired,
         late=board.late,
         learned=board.learned,
-        mean=units.back(board.mean),
+        mean=units.back(float(board.sums.sum()) / answered if answered else math.nan),
         interval=units.interval(board.watch.played()),
         baseline=standing(BASELINE, BASELINE, 0, math.nan) if board.baseline else None,
         actions=compared,
