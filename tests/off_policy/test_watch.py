@@ -700,10 +700,10 @@ def forged(change):
 
 def break_open(watch, **changes):
     key = watch.open_decisions[0]
-    waiting = watch._open[key]
+    shares, weight = watch._open[key]
+    watch._open[key] = shares, changes.pop("weight", weight)
     for name, value in changes.items():
-        where = waiting if name == "weight" else waiting.shares
-        object.__setattr__(where, name, value)
+        object.__setattr__(shares, name, value)
 
 
 @pytest.mark.parametrize(

@@ -126,12 +126,11 @@ def test_weights_capped_from_the_wrong_side_are_wrong(monkeypatch):
     settle = Watch.settle
 
     def raised(self, key, loss, weight=None):
-        waiting = self._open[key]
-        held = waiting.shares
-        ratios = held.played * (weight or waiting.weight) + held.copied
+        held, known = self._open[key]
+        ratios = held.played * (weight or known) + held.copied
         higher = Shares(0.0 * ratios, np.where(ratios > 1.0, np.maximum(ratios, 4.0), ratios))
         vars(higher)["kinds"] = held.kinds
-        waiting.shares = higher
+        self._open[key] = higher, known
         settle(self, key, loss, weight)
 
     monkeypatch.setattr(Watch, "settle", raised)

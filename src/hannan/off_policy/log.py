@@ -294,7 +294,8 @@ class Log:
             this_round.reveal(this_round.current)
             propensity = min(1.0 / this_round.weight, 1.0)
             rows.append((this_round.context, this_round.current, this_round.loss, propensity))
-        return cls(*([row[i] for row in rows] for i in range(4)), n_actions=world.n_actions)
+        contexts, actions, losses, propensities = ([row[i] for row in rows] for i in range(4))
+        return cls(contexts, actions, losses, propensities, world.n_actions)
 
     def environment(self, **options: Any) -> LogReplay:
         """The rounds for a learner to play; options as in `LogReplay`."""

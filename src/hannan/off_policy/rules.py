@@ -94,13 +94,15 @@ def aim(
 
     `told`: whether it has an argument of that name.
     """
-    answer = policy
+    answer, there = policy, available
     if told:
-        if available is None and n_actions is None:
-            raise ParameterError(
-                f"The policy {name!r} asks what is available: give Watch its n_actions=."
-            )
-        answer = policy(context, available=np.arange(n_actions) if available is None else available)
+        if there is None:
+            if n_actions is None:
+                raise ParameterError(
+                    f"The policy {name!r} asks what is available: give Watch its n_actions=."
+                )
+            there = np.arange(n_actions)
+        answer = policy(context, available=there)
     elif callable(policy):
         answer = policy(context)
     if not isinstance(answer, int) and np.ndim(answer) == 1:

@@ -14,9 +14,8 @@ from hannan.core import Decision, DecisionError, InputTypeError, ParameterError
 from hannan.core.availability import check_available
 from hannan.core.params import Parametrised, short
 from hannan.core.rounds import MOST_OPEN
-from hannan.core.state import Array, Count, DictOf, Key, Number, Object, State, require
+from hannan.core.state import Array, Count, DictOf, Key, Number, Object, State, TupleOf, require
 from hannan.core.storage import save
-from hannan.core.stored import Stored
 from hannan.core.validation import (
     check_bounded_range,
     check_chosen_loss,
@@ -39,6 +38,8 @@ from hannan.off_policy.rules import (
 _LONGEST = 200  # letters of an id
 
 Interval = tuple[float, float]
+Waiting = tuple[Shares, float | None]
+"""What the answer of a round will need; 1/q, or an estimate of it, may come with the loss."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +93,6 @@ class Statement:
         low, high = self.loss
         said = f"{self.name}: mean loss from {low:.4g} to {high:.4g}, our regret against it from "
         return said + f"{self.regret[0]:.4g} to {self.regret[1]:.4g}: {self.verdict}"
-
-
-@dataclass(slots=True, eq=False)
-class Waiting(Stored):
-    """What the answer of a round will need."""
-
-    shares: Shares
-    weight: float | None  # 1/q, or an estimate of it; None: comes with the loss
-
-    stored = State(shares=Object(Shares), weight=Number(low=1.0) | None)
 
 
 class Watch(Parametrised):
@@ -168,7 +159,11 @@ class Watch(Parametrised):
         _forgotten=Count(),
         _sums=Array(),
         _kinds=Array(low=0).where(lambda self, kinds: not kinds[-1, [0, 1, 3]].any()),
-        _open=DictOf(Key().where(lambda self, key: _is_key(key)), Object(Waiting), most=MOST_OPEN),
+        _open=DictOf(
+            Key().where(lambda self, key: _is_key(key)),
+            TupleOf(Object(Shares), Number(low=1.0) | None),
+            most=MOST_OPEN,
+        ),
         _absent=Array(low=0, high="rounds"),
     )
     room_for = ("n_actions",)
@@ -254,13 +249,12 @@ class Watch(Parametrised):
         weight
             As in `decided`, if it was not known then.
         """
-        key, waiting = self._find(decision)
-        known = waiting.weight
+        key, held, known = self._find(decision)
         if known is None:
             known = inverse(self, decision, None, weight)
         elif weight is not None:
             raise ParameterError(f"The weight of decision {key!r} is known since it was made.")
-        if known is None and waiting.shares.played.any():
+        if known is None and held.played.any():
             raise ParameterError(
                 f"The probability of decision {key!r} is not known: give decided(propensity=…) or "
                 "answered(weight=…) what its action was drawn with."
@@ -269,10 +263,10 @@ class Watch(Parametrised):
 
     def forgotten(self, decision: Decision | int | str) -> None:
         """The loss of a decision will never come; the round counts at its worst."""
-        key, waiting = self._find(decision)
+        key, held, _ = self._find(decision)
         del self._open[key]
-        self._kinds[np.arange(len(self._kinds)), waiting.shares.kinds] += 1
-        self._absent += waiting.shares.copied[:-1] > 0.0
+        self._kinds[np.arange(len(self._kinds)), held.kinds] += 1
+        self._absent += held.copied[:-1] > 0.0
         self._forgotten += 1
 
     def withdrawn(self, decision: Decision | int | str) -> None:
@@ -383,8 +377,8 @@ class Watch(Parametrised):
         span = self._range[1] - self._range[0]
         counts = self.rounds, len(self._open), self._forgotten
         absent = self._absent.copy()
-        for waiting in self._open.values():
-            absent += waiting.shares.copied[:-1] > 0.0
+        for held, _ in self._open.values():
+            absent += held.copied[:-1] > 0.0
         each = zip(self.policies, losses, regrets, absent.tolist(), strict=True)
         return {
             name: Statement(name, self._mean(loss), (span * low, span * high), *counts, unavailable)
@@ -432,9 +426,9 @@ class Watch(Parametrised):
         log_odds = math.log((4 * P + 2) / (1.0 - self.confidence))
         kinds = self._kinds
         if self._open:
-            held = np.array([each.shares.kinds for each in self._open.values()])
-            each_kind = [(held == kind).sum(axis=0) for kind in range(kinds.shape[1])]
-            kinds = kinds + np.column_stack(each_kind)
+            waiting = np.array([held.kinds for held, _ in self._open.values()])
+            counts = [(waiting == kind).sum(axis=0) for kind in range(kinds.shape[1])]
+            kinds = kinds + np.column_stack(counts)
         least = evidence.lowest(self._sums, kinds, evidence.LOSS, log_odds)
         *losses, own = [(max(0.0, a), min(n, n - b)) for a, b in least.tolist()]
         least = evidence.lowest(self._sums[:-1], kinds, evidence.REGRET, log_odds)
@@ -508,14 +502,13 @@ class Watch(Parametrised):
 
     def enter(self, key: Hashable, held: Shares, weight: float | None) -> None:
         """A round has been decided; nothing can fail."""
-        self._open[key] = Waiting(held, weight)
+        self._open[key] = held, weight
 
     def settle(self, key: Hashable, loss: float, weight: float | None = None) -> None:
         """A round has been answered, by a loss in [0, 1]; nothing can fail."""
-        waiting = self._open.pop(key)
-        held, known = waiting.shares, waiting.weight if weight is None else weight
+        held, known = self._open.pop(key)
         self._answered += 1
-        how = held.played, held.copied, known, loss
+        how = held.played, held.copied, known if weight is None else weight, loss
         kernel.add(self._sums, self._absent, *how, evidence.COLUMNS)
 
     def extended(self, policies: Mapping[str, Any], n_actions: int | None = None) -> Self:
@@ -540,9 +533,8 @@ class Watch(Parametrised):
         twin._sums, twin._kinds = self._sums[rows].copy(), self._kinds[rows].copy()
         every = self._answered + self._forgotten
         twin._absent = np.append(self._absent, every)[rows[:-1]]
-        for key, waiting in self._open.items():
-            held = Shares(waiting.shares.played[rows], waiting.shares.copied[rows])
-            twin._open[key] = Waiting(held, waiting.weight)
+        for key, (held, weight) in self._open.items():
+            twin._open[key] = Shares(held.played[rows], held.copied[rows]), weight
         twin._answered, twin._forgotten = self._answered, self._forgotten
         return twin
 
@@ -574,14 +566,14 @@ class Watch(Parametrised):
 
     # Parts ------------------------------------------------------------------------------------
 
-    def _find(self, decision: Any) -> tuple[Hashable, Waiting]:
+    def _find(self, decision: Any) -> tuple[Hashable, Shares, float | None]:
         key = _key(decision)
         if key not in self._open:
             raise DecisionError(
                 f"Decision {key!r} has been answered or forgotten already, or this Watch was not "
                 f"told of it; {len(self._open)} decisions are open."
             )
-        return key, self._open[key]
+        return key, *self._open[key]
 
     def _action(self, action: Any, available: IntArray | None) -> int:
         if not isinstance(action, int | np.integer) or isinstance(action, bool):
