@@ -6,13 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from hannan.core import (
-    InputTypeError,
-    Learner,
-    OpenRound,
-    ParameterError,
-    Propensities,
-)
+from hannan.core import InputTypeError, Learner, OpenRound, ParameterError, Propensities
 from hannan.core.arrays import as_floats
 from hannan.core.availability import PassedOn
 from hannan.core.params import short
@@ -216,7 +210,7 @@ class Recorder(Beside):
     """
 
     stored = State(
-        _answered=ListOf(Object(Beside.Round).where(lambda self, each: self._could_have(each))),
+        _answered=ListOf(Object(Beside.Round).where(lambda self, each: self._could_have(each)))
     )
 
     class Round(Beside.Round):

@@ -9,13 +9,7 @@ import numpy as np
 
 from hannan.core import Oracle, ParameterError
 from hannan.core.validation import check_choice, check_probability, refuse
-from hannan.environments.from_log import (
-    METHODS,
-    Logged,
-    LoggedRound,
-    Means,
-    range_of_estimates,
-)
+from hannan.environments.from_log import METHODS, Logged, LoggedRound, Means, range_of_estimates
 from hannan.off_policy.log import Log
 
 

@@ -16,12 +16,7 @@ from hannan.core.params import Parametrised, short
 from hannan.core.rounds import MOST_OPEN
 from hannan.core.state import Array, Count, DictOf, Key, Number, Object, State, TupleOf, require
 from hannan.core.storage import save
-from hannan.core.validation import (
-    check_bounded_range,
-    check_chosen_loss,
-    check_integer,
-    refuse,
-)
+from hannan.core.validation import check_bounded_range, check_chosen_loss, check_integer, refuse
 from hannan.kernels import watch as kernel
 from hannan.off_policy import supermartingales as evidence
 from hannan.off_policy.log import IntArray, Log, check_inverse
