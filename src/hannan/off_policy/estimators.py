@@ -242,26 +242,11 @@ def _predictions(log: Log, model: Any, folds: int | None, loss_range: LossRange)
         return _given(model, log, loss_range)
     predictor, rounds = _default(log) if model is None else model, range(len(log))
     table = np.zeros((len(log), log.n_actions))
-
-    def prepared() -> Any:
-        guesser = adopt(predictor, "model")
-        if hasattr(guesser, "prepare") and not log.described:
-            guesser.prepare(log.n_actions)
-        return guesser
-
-    def guess(guesser: Any, t: int) -> None:
-        ask, context = getattr(guesser, "estimate", guesser.predict), log.contexts[t]
-        K = len(context) if log.described else log.n_actions
-        table[t, :K] = check_guess(guesser, ask(context), K, loss_range)
-
-    def learn(guesser: Any, t: int) -> None:
-        guesser.learn(log.contexts[t], int(log.actions[t]), float(log.losses[t]))
-
     if folds is None:
-        guesser = prepared()
+        guesser = _prepared(predictor, log)
         for t in rounds:
-            guess(guesser, t)
-            learn(guesser, t)
+            _guess(guesser, log, t, loss_range, table[t])
+            guesser.learn(log.contexts[t], int(log.actions[t]), float(log.losses[t]))
         return table
     k = check_integer("evaluate", "folds", folds, 2)
     if not hasattr(predictor, "clone"):
@@ -270,13 +255,26 @@ def _predictions(log: Log, model: Any, folds: int | None, loss_range: LossRange)
             "folds=None."
         )
     for fold in range(k):
-        guesser = prepared()
+        guesser = _prepared(predictor, log)
         for t in rounds:
             if t % k != fold:
-                learn(guesser, t)
+                guesser.learn(log.contexts[t], int(log.actions[t]), float(log.losses[t]))
         for t in rounds[fold::k]:
-            guess(guesser, t)
+            _guess(guesser, log, t, loss_range, table[t])
     return table
+
+
+def _prepared(predictor: Any, log: Log) -> Any:
+    guesser = adopt(predictor, "model")
+    if hasattr(guesser, "prepare") and not log.described:
+        guesser.prepare(log.n_actions)
+    return guesser
+
+
+def _guess(guesser: Any, log: Log, t: int, loss_range: LossRange, row: FloatArray) -> None:
+    ask, context = getattr(guesser, "estimate", guesser.predict), log.contexts[t]
+    K = len(context) if log.described else log.n_actions
+    row[:K] = check_guess(guesser, ask(context), K, loss_range)
 
 
 def _given(model: Any, log: Log, loss_range: LossRange) -> FloatArray:
