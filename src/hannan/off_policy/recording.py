@@ -12,7 +12,7 @@ from hannan.core.availability import PassedOn
 from hannan.core.params import short
 from hannan.core.policy import loss_of
 from hannan.core.rounds import n_actions_of
-from hannan.core.state import Count, ListOf, Nothing, Number, Object, OneOf, State, require
+from hannan.core.state import Count, ListOf, Number, Object, OneOf, State, require
 from hannan.core.validation import check_integer, refuse
 from hannan.off_policy.log import TINY, Log
 from hannan.off_policy.rules import Shares, shares
