@@ -177,7 +177,7 @@ def test_a_lesson_is_its_parts_bit_for_bit():
         K, L, loss = int(rng.integers(1, 9)), int(rng.integers(1, 200)), float(rng.random())
         values, scale = rng.random(K) * 10.0 ** rng.uniform(-1, 2), 10.0 ** rng.uniform(-1, 1)
         action, law = int(rng.integers(K)), np.empty(K)
-        weight, lost = lesson(values, scale, action, loss, L, law)
+        weight, lost = lesson(values, scale, action, loss, (L, 0.0, 1.0), law)
         before = law_of_argmin(values, scale)
         residual = np.zeros(K)
         residual[action] = mean_weight(float(before[action]), L) * loss
