@@ -4,6 +4,7 @@ Nodes are numbered so that every edge leads to a smaller number: the target is n
 source is the last. The edges that leave node v are start[v] .. start[v+1] - 1, in the order in
 which ties are broken, and edge i leads to head[i]. Its costs and noise are those of the user's
 edge ids[cell[i]]: several edges here may stand for one of the user's, if the graph has layers.
+A `graph` is the tuple (start, head, cell, ends, ids).
 
 Where it has, a path may pass a node twice. Then `ends[c]` is the node that cell c leads to, and
 what lies between two visits is cut out; else `ends` is empty.
@@ -20,6 +21,7 @@ from numba import float64, int32, int64
 
 from hannan.kernels import lanes
 from hannan.kernels.compiling import njit
+from hannan.kernels.hits import count_hit, count_short
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_laplace
 
@@ -34,11 +36,12 @@ def fill(key, stream, first, block):
 
 
 @njit
-def _solve(costs, flat, base, scale, start, head, cell, value, choice):
+def _solve(costs, flat, base, scale, graph, value, choice):
     """The smallest cost from each node to the target, and the edge to take, in one draw.
 
     `base` is where edge 0 of the draw stands. Without noise (scale 0) `flat` is not read.
     """
+    start, head, cell, _, _ = graph
     value[0] = 0.0
     for v in range(1, start.size - 1):
         best = np.inf
@@ -56,8 +59,9 @@ def _solve(costs, flat, base, scale, start, head, cell, value, choice):
 
 
 @njit
-def _solve_tile(costs, flat, base, scale, start, head, cell, value, choice):
+def _solve_tile(costs, flat, base, scale, graph, value, choice):
     """The same for the sixteen draws of a tile at once, in the same order of operations."""
+    start, head, cell, _, _ = graph
     factor = lanes.splat(float64(scale))
     infinite = lanes.splat(np.inf)
     lanes.store(value, 0, lanes.splat(0.0))
@@ -76,10 +80,11 @@ def _solve_tile(costs, flat, base, scale, start, head, cell, value, choice):
 
 
 @njit
-def _trace(choice, lane, width, head, source, cell, ends, out, first):
+def _trace(choice, lane, width, graph, out, first):
     """Append the cells of one path to out[:first]; the new count."""
+    start, head, cell, ends, _ = graph
     count = first
-    v = source
+    v = start.size - 2
     while v != 0:
         i = choice[v * width + lane]
         v = head[i]
@@ -95,80 +100,53 @@ def _trace(choice, lane, width, head, source, cell, ends, out, first):
 
 
 @njit(nogil=True)
-def act(costs, block, row, scale, start, head, cell, ends, ids, longest):
-    """The edges of the best path under one draw; none, where every path has a closed one."""
-    source = start.size - 2
-    value = np.empty(source + 1, np.float64)
-    choice = np.empty(source + 1, np.int32)
+def act(costs, block, row, scale, graph, longest):
+    """The edges of the best path under one draw, and its value.
+
+    There are none, and the value is infinite, where every path has a closed one.
+    """
+    ids, nodes = graph[4], graph[0].size - 1
+    value, choice = np.empty(nodes, np.float64), np.empty(nodes, np.int32)
     base = row // WIDTH * WIDTH * block.shape[1] + row % WIDTH
-    _solve(costs, block.reshape(-1), base, scale, start, head, cell, value, choice)
-    if value[source] == np.inf:
-        return ids[:0].copy()
+    _solve(costs, block.reshape(-1), base, scale, graph, value, choice)
+    if value[-1] == np.inf:
+        return ids[:0].copy(), np.inf
     path = np.empty(longest, np.int64)
-    size = _trace(choice, int64(0), int64(1), head, source, cell, ends, path, int64(0))
+    size = _trace(choice, int64(0), int64(1), graph, path, int64(0))
     path = ids[path[:size]]
     path.sort()
-    return path
+    return path, value[-1]
 
 
-@njit
-def add(costs, losses, ids, out):
-    """out[i] = costs[i] + losses of edge i."""
+@njit(nogil=True)
+def settle(costs, losses, block, row, scale, graph, longest):
+    """Add the losses, then find the best path under the same draw."""
+    ids = graph[4]
     for i in range(ids.size):
-        out[i] = costs[i] + losses[ids[i]]
+        costs[i] += losses[ids[i]]
+    return act(costs, block, row, scale, graph, longest)[0]
 
 
 @njit(nogil=True)
-def settle(costs, losses, block, row, scale, start, head, cell, ends, ids, longest):
-    """Add the losses, then act under the same draw."""
-    add(costs, losses, ids, costs)
-    return act(costs, block, row, scale, start, head, cell, ends, ids, longest)
-
-
-@njit(nogil=True)
-def leaders(costs, block, row, scale, start, head, cell, ends, ids, out, stops):
+def leaders(costs, block, row, scale, graph, out, stops, values):
     """The best paths under the draws in rows row, row + 1, … of the block, one after another.
 
-    Path k is out[stops[k-1]:stops[k]], from the source on.
+    Path k is out[stops[k-1]:stops[k]], from the source on; values[k] is its value.
     """
-    source = start.size - 2
+    ids, size = graph[4], (graph[0].size - 1) * WIDTH
     flat = block.reshape(-1)
-    value = np.empty((source + 1) * WIDTH, np.float64)
-    choice = np.empty((source + 1) * WIDTH, np.int32)
+    value, choice = np.empty(size, np.float64), np.empty(size, np.int32)
     count = int64(0)
     for k in range(stops.size):
         lane = (row + k) % WIDTH
         if k == 0 or lane == 0:
             base = (row + k - lane) * block.shape[1]
-            _solve_tile(costs, flat, base, scale, start, head, cell, value, choice)
-        count = _trace(choice, lane, int64(WIDTH), head, source, cell, ends, out, count)
+            _solve_tile(costs, flat, base, scale, graph, value, choice)
+        count = _trace(choice, lane, int64(WIDTH), graph, out, count)
         stops[k] = count
+        values[k] = value[size - WIDTH + lane]
     for k in range(count):
         out[k] = ids[out[k]]
-
-
-@njit(nogil=True)
-def minima(costs, block, row, scale, start, head, cell, out):
-    """The values of the best paths under the draws in rows row, row + 1, … of the block."""
-    source = start.size - 2
-    flat = block.reshape(-1)
-    value = np.empty((source + 1) * WIDTH, np.float64)
-    choice = np.empty((source + 1) * WIDTH, np.int32)
-    for k in range(out.size):
-        lane = (row + k) % WIDTH
-        if k == 0 or lane == 0:
-            base = (row + k - lane) * block.shape[1]
-            _solve_tile(costs, flat, base, scale, start, head, cell, value, choice)
-        out[k] = value[source * WIDTH + lane]
-
-
-@njit
-def plain_minimum(costs, start, head, cell):
-    """The value of the best path without noise."""
-    value = np.empty(start.size - 1, np.float64)
-    choice = np.empty(start.size - 1, np.int32)
-    _solve(costs, np.empty(0, np.float32), int64(0), 0.0, start, head, cell, value, choice)
-    return value[start.size - 2]
 
 
 @njit(nogil=True)
@@ -201,61 +179,35 @@ def interval_minima(prefix, start, head, cell):
 
 
 @njit(nogil=True)
-def chosen(costs, block, row, scale, start, head, cell, ends, ids, longest, inclusion):
-    """Mark in inclusion[k] the edges of the best path under row + k of the block."""
-    source = start.size - 2
-    flat = block.reshape(-1)
-    value = np.empty((source + 1) * WIDTH, np.float64)
-    choice = np.empty((source + 1) * WIDTH, np.int32)
-    path = np.empty(longest, np.int64)
-    for k in range(inclusion.shape[0]):
-        lane = (row + k) % WIDTH
-        if k == 0 or lane == 0:
-            base = (row + k - lane) * block.shape[1]
-            _solve_tile(costs, flat, base, scale, start, head, cell, value, choice)
-        size = _trace(choice, lane, int64(WIDTH), head, source, cell, ends, path, int64(0))
-        for c in path[:size]:
-            inclusion[k, ids[c]] = True
-
-
-@njit(nogil=True)
 def resample(
-    costs, block, row, stop, scale, start, head, cell, ends, longest,
-    place, elements, successes, hits, reached, used,
-):  # fmt: skip
+    costs, block, row, stop, scale, graph, longest, place, elements, successes, hits, reached, used
+):
     """Go through rows until every wanted edge was chosen `successes` times.
 
     place[e] is the cell of edge e, -1 where it cannot be chosen. Updates `hits`, and `reached` (the
     draw at which an edge had enough, counted from `used`); returns the number of rows used and of
     edges still short.
     """
-    source = start.size - 2
+    size = (graph[0].size - 1) * WIDTH
     flat = block.reshape(-1)
-    value = np.empty((source + 1) * WIDTH, np.float64)
-    choice = np.empty((source + 1) * WIDTH, np.int32)
+    value, choice = np.empty(size, np.float64), np.empty(size, np.int32)
     path = np.empty(longest, np.int64)
     slots = np.full(costs.size, -1)  # where a cell stands among the wanted ones
-    short = 0
     for e in range(hits.size):
         if place[elements[e]] >= 0:
             slots[place[elements[e]]] = e
-        if hits[e] < successes:
-            short += 1
+    short = count_short(hits, successes)
     k = row
     while k < stop and short > 0:
         lane = k % WIDTH
         if k == row or lane == 0:
             base = (k - lane) * block.shape[1]
-            _solve_tile(costs, flat, base, scale, start, head, cell, value, choice)
+            _solve_tile(costs, flat, base, scale, graph, value, choice)
         k += 1
-        size = _trace(choice, lane, int64(WIDTH), head, source, cell, ends, path, int64(0))
-        for c in path[:size]:
+        for c in path[: _trace(choice, lane, int64(WIDTH), graph, path, int64(0))]:
             e = slots[c]
             if e >= 0 and hits[e] < successes:
-                hits[e] += 1
-                if hits[e] == successes:
-                    reached[e] = used + k - row
-                    short -= 1
+                short -= count_hit(e, used + k - row, successes, hits, reached)
     return k - row, short
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Self
 
@@ -330,8 +330,6 @@ class PathObjective(Objective):
         self.oracle = oracle
         self._ids = oracle._ids
         self._graph = tuple(oracle._arcs)
-        self._arcs = self._graph[:4]
-        self._walk = self._graph[:3]
         self.totals = np.zeros(len(oracle._ids))
         self.scored = oracle.max_chosen > 1  # single edges have substitutes
 
@@ -354,7 +352,7 @@ class PathObjective(Objective):
             return super().action(context, draw, plus, available)
         block, row = _rows(draw)
         totals, most = self._costs(plus, available), self.oracle.max_chosen
-        path = kernel.act(totals, block, row, draw.scale, *self._graph, most)
+        path, _ = kernel.act(totals, block, row, draw.scale, self._graph, most)
         if path.size == 0:
             raise self._no_path(totals)
         return _as_action(self.oracle, path)
@@ -368,10 +366,8 @@ class PathObjective(Objective):
     ) -> Action:
         if available is not None:
             return super().settle(context, losses, draw, available)
-        block, row = _rows(draw)
-        most = self.oracle.max_chosen
-        found = kernel.settle(self.totals, losses, block, row, draw.scale, *self._graph, most)
-        return _as_action(self.oracle, found)
+        given = *_rows(draw), draw.scale, self._graph, self.oracle.max_chosen
+        return _as_action(self.oracle, kernel.settle(self.totals, losses, *given))
 
     def _closing(self, available: NDArray[np.intp]) -> bool:
         """Return whether edges are closed, rather than replaced by substitutes."""
@@ -398,36 +394,36 @@ class PathObjective(Objective):
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         """One pass over the edges for sixteen draws."""
-        noise, first, scale = draw
-        if scale == 0.0:
+        if draw.scale == 0.0:
             path = np.atleast_1d(self.action(None, WITHOUT_NOISE))
             return [PathPolicy(self.oracle, path, 0, len(path)) for _ in range(count)]
         found: list[Policy] = []
-        most = min(count, max(WIDTH, _BATCH // self.oracle.max_chosen))
-        out = np.empty(most * self.oracle.max_chosen, np.int64)
-        ends = np.empty(most, np.int64)
-        while len(found) < count:
-            block, row = _rows(Draw(noise, first + len(found), scale))
-            n = min(count - len(found), most, len(block) - row)
-            kernel.leaders(self.totals, block, row, scale, *self._graph, out, ends[:n])
-            edges, last = out[: ends[n - 1]].copy(), ends[:n].tolist()
+        for edges, ends, _ in self._search(self.totals, draw, count):
+            last = ends.tolist()
             found += [
                 PathPolicy(self.oracle, edges, a, b) for a, b in zip([0, *last], last, strict=False)
             ]
         return found
 
     def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
-        noise, first, scale = draw
-        values = np.empty(count)
-        if scale == 0.0:
-            values[:] = kernel.plain_minimum(self.totals, *self._walk)
-            return values
+        if draw.scale == 0.0:
+            path = self.totals, *_rows(draw), 0.0, self._graph, self.oracle.max_chosen
+            return np.full(count, kernel.act(*path)[1])
+        searched = self._search(self.totals, draw, count)
+        return np.concatenate([np.empty(0), *(values for _, _, values in searched)])
+
+    def _search(self, totals: FloatArray, draw: Draw, count: int) -> Iterator[tuple[Any, ...]]:
+        """Yield the edges of the best paths under some draws, where each ends, and their values."""
+        most = min(count, max(WIDTH, _BATCH // self.oracle.max_chosen))
+        edges = np.empty(most * self.oracle.max_chosen, np.int64)
         done = 0
-        for block, start, stop in _blocks(noise).spans(first, count):
-            part = values[done : done + stop - start]
-            kernel.minima(self.totals, block, start, scale, *self._walk, part)
-            done += len(part)
-        return values
+        while done < count:
+            block, row = _rows(draw.later(done))
+            n = min(count - done, most, len(block) - row)
+            ends, values = np.empty(n, np.int64), np.empty(n)
+            kernel.leaders(totals, block, row, draw.scale, self._graph, edges, ends, values)
+            yield edges[: ends[-1]].copy(), ends, values
+            done += n
 
     def chosen(
         self,
@@ -442,16 +438,14 @@ class PathObjective(Objective):
                 return super().chosen(context, draw, count, plus, available)
             self.action(context, draw, plus, available)  # whether a path is open
         inclusion = np.zeros((count, self.oracle.n_actions), dtype=bool)
-        noise, first, scale = draw
-        if scale == 0.0:
+        if draw.scale == 0.0:
             inclusion[:, self.action(context, draw, plus, available)] = True
             return inclusion
-        totals = self._costs(plus, available)
-        done, most = 0, self.oracle.max_chosen
-        for block, start, stop in _blocks(noise).spans(first, count):
-            part = inclusion[done : done + stop - start]
-            kernel.chosen(totals, block, start, scale, *self._graph, most, part)
-            done += len(part)
+        done = 0
+        for edges, ends, _ in self._search(self._costs(plus, available), draw, count):
+            rows = np.arange(done, done + len(ends))
+            inclusion[np.repeat(rows, np.diff(ends, prepend=0)), edges] = True
+            done += len(ends)
         return inclusion
 
     def weights(
@@ -476,7 +470,7 @@ class PathObjective(Objective):
             block, row = _rows(draw.later(used))
             stop = min(len(block), row + limit - 1 - used)
             rows, short = kernel.resample(
-                totals, block, row, stop, draw.scale, *self._arcs, most,
+                totals, block, row, stop, draw.scale, self._graph, most,
                 place, elements, successes, hits, reached, used,
             )  # fmt: skip
             used += rows
