@@ -16,6 +16,7 @@ from numba import float64
 
 from hannan.kernels import lanes
 from hannan.kernels.compiling import njit
+from hannan.kernels.hits import count_hit, count_short
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.matroids import kruskal_rows
 
@@ -85,18 +86,8 @@ def tree_rows(costs, pair, targets, starts, ways, n_pairs, tail, head, n_nodes, 
 def tree(costs, pair, targets, starts, ways, n_pairs, tail, head, n_nodes):
     """The edges of the cheapest tree, sorted; fewer where too few are open."""
     inside = np.empty((1, costs.size), np.bool_)
-    tree_rows(
-        costs.reshape((1, costs.size)),
-        pair,
-        targets,
-        starts,
-        ways,
-        n_pairs,
-        tail,
-        head,
-        n_nodes,
-        inside,
-    )
+    row = costs.reshape((1, costs.size))
+    tree_rows(row, pair, targets, starts, ways, n_pairs, tail, head, n_nodes, inside)
     return np.flatnonzero(inside[0])
 
 
@@ -135,12 +126,7 @@ def tree_resample(
     value = np.empty(n_pairs * WIDTH)
     counts = np.empty(WIDTH)
     whole, inside = np.empty((1, totals.size)), np.empty((1, totals.size), np.bool_)
-    wanted = np.empty(elements.size, np.int64)
-    short = 0
-    for e in range(elements.size):
-        if hits[e] < successes:
-            wanted[short] = e
-            short += 1
+    short = count_short(hits, successes)
     row = start
     while row < stop and short > 0:
         count = min(WIDTH, stop - row)
@@ -153,18 +139,13 @@ def tree_resample(
                 whole[0] = costs[i::WIDTH]
                 kruskal_rows(whole, tail, head, n_nodes, inside)
             row += 1
-            left = 0
-            for n in range(short):
-                e = wanted[n]
+            for e in range(elements.size):
+                if hits[e] >= successes:
+                    continue
                 k = elements[e]
                 bottleneck = value[pair[k] * WIDTH + i]
-                hits[e] += inside[0, k] if tied else costs[k * WIDTH + i] == bottleneck
-                wanted[left] = e
-                if hits[e] == successes:
-                    reached[e] = used + row - start
-                else:
-                    left += 1
-            short = left
+                if inside[0, k] if tied else costs[k * WIDTH + i] == bottleneck:
+                    short -= count_hit(e, used + row - start, successes, hits, reached)
             if short == 0:
                 break
     return row - start, short

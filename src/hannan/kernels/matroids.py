@@ -42,76 +42,16 @@ def _root(parent, node):
     return node
 
 
-@njit
-def _sort_runs(keys, order, size, run):
-    """Sort each `run` keys in a row, and the numbers with them, by insertion."""
-    for start in range(0, size, run):
-        for i in range(start + 1, min(start + run, size)):
-            key, k = keys[i], order[i]
-            j = i
-            while j > start and (keys[j - 1] > key or (keys[j - 1] == key and order[j - 1] > k)):
-                keys[j] = keys[j - 1]
-                order[j] = order[j - 1]
-                j -= 1
-            keys[j] = key
-            order[j] = k
-
-
-@njit
-def _merge(keys, order, start, middle, end, spare_keys, spare_order):
-    """Merge two sorted runs that meet in the middle."""
-    for i in range(start, middle):
-        spare_keys[i] = keys[i]
-        spare_order[i] = order[i]
-    a, b, at = start, middle, start
-    while a < middle and b < end:
-        if keys[b] < spare_keys[a] or (keys[b] == spare_keys[a] and order[b] < spare_order[a]):
-            keys[at] = keys[b]
-            order[at] = order[b]
-            b += 1
-        else:
-            keys[at] = spare_keys[a]
-            order[at] = spare_order[a]
-            a += 1
-        at += 1
-    while a < middle:
-        keys[at] = spare_keys[a]
-        order[at] = spare_order[a]
-        a += 1
-        at += 1
-
-
-@njit
-def _sort(keys, order, size, spare_keys, spare_order):
-    """Sort keys and the numbers beside them, equal keys by number; fast where almost sorted."""
-    run = 8
-    _sort_runs(keys, order, size, run)
-    while run < size:
-        for start in range(0, size - run, 2 * run):
-            middle = start + run
-            if not keys[middle - 1] < keys[middle]:
-                end = min(middle + run, size)
-                _merge(keys, order, start, middle, end, spare_keys, spare_order)
-        run *= 2
-
-
 @njit(nogil=True)
 def kruskal_rows(costs, tail, head, n_nodes, out):
     """out[i, k] = whether edge k is in the cheapest spanning tree under costs i."""
     parent = np.empty(n_nodes, np.intp)
-    order = np.empty(costs.shape[1], np.intp)
-    keys, spare_keys = np.empty(costs.shape[1]), np.empty(costs.shape[1])
-    spare_order = np.empty(costs.shape[1], np.intp)
     out[:, :] = False
     for i in range(costs.shape[0]):
         for v in range(n_nodes):
             parent[v] = v
         missing = n_nodes - 1
-        for k in range(order.size):
-            keys[k] = costs[i, k]
-            order[k] = k
-        _sort(keys, order, order.size, spare_keys, spare_order)
-        for k in order:
+        for k in np.argsort(costs[i], kind="mergesort"):
             if costs[i, k] == np.inf:  # closed, and so is all that comes after it
                 break
             a = _root(parent, tail[k])
@@ -231,29 +171,18 @@ def tree_resample(
     costs = np.empty(totals.size)
     side = np.full(n_nodes, -1, np.int64)
     stacks = np.empty((2, n_nodes), np.int64)
-    wanted = np.empty(elements.size, np.int64)
     mark = 0
-    short = 0
-    for e in range(elements.size):
-        if hits[e] < successes:
-            wanted[short] = e
-            short += 1
+    short = count_short(hits, successes)
     row = start
     while row < stop and short > 0:
         z = block[row]
         row += 1
         for k in range(totals.size):
             costs[k] = totals[k] + scale * float64(z[k])
-        left = 0
-        for i in range(short):
-            e = wanted[i]
-            mark += 2
-            if _is_bridge(costs, elements[e], tail, head, first, near, far, side, stacks, mark):
-                hits[e] += 1
-            if hits[e] == successes:
-                reached[e] = used + row - start
-            else:
-                wanted[left] = e
-                left += 1
-        short = left
+        for e in range(elements.size):
+            if hits[e] < successes:
+                mark += 2
+                k = elements[e]
+                if _is_bridge(costs, k, tail, head, first, near, far, side, stacks, mark):
+                    short -= count_hit(e, used + row - start, successes, hits, reached)
     return row - start, short
