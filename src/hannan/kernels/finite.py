@@ -99,11 +99,8 @@ def project(tables, codes, start, stop, out):
 
 
 @njit(nogil=True)
-def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block, begin, end, past_caches):
-    """block[i, n] = noise of policy n in draw first + i, for policies begin .. end - 1.
-
-    Both are multiples of sixteen; `past_caches` as for `transpose`.
-    """
+def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block, begin, end):
+    """block[i, n] = noise of policy n in draw first + i, for begin <= n < end, multiples of 16."""
     draws, policies = block.shape
     tables = lanes.aligned(n_rows * WIDTH)
     tile = lanes.aligned(CHUNK * WIDTH)
@@ -117,7 +114,7 @@ def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block, begin, en
             stop = n + CHUNK if n + CHUNK < end else end
             project(tables, codes, n, stop, tile)
             column = i * policies + n if whole else 0
-            transpose(tile, stop - n, out, width, column, whole and past_caches)
+            transpose(tile, stop - n, out, width, column)
             if not whole:
                 for row in range(draws - i):
                     for m in range(n, stop):
@@ -281,13 +278,6 @@ def add(scores, losses, column):
     """scores[n] += losses[column[n]]"""
     for n in range(column.size):
         scores[n] += losses[column[n]]
-
-
-@njit(nogil=True)
-def settle(scores, block, row, scale, column, losses):
-    """Add the losses, then the action of the leader under the same draw."""
-    add(scores, losses, column)
-    return column[leader(scores, block[row], scale)]
 
 
 @njit(nogil=True)

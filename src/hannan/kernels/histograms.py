@@ -226,39 +226,13 @@ def gather(raw, bins, members, heavy, shape, hist):
 @njit
 def _sum(raw, members, K, hist, to):
     """hist[to + k] = the noise of action k on all these contexts, in their order."""
-    step, size = uint64(WIDTH), uint64(K * WIDTH)
-    zero = lanes.splat(float32(0.0))
-    k = 0
-    while k + 4 <= K:  # four at a time, to hide the latency of additions
-        a, b, c, d = zero, zero, zero, zero
+    size = uint64(K * WIDTH)
+    for k in range(K):
+        total = lanes.splat(float32(0.0))
         offset = uint64(k * WIDTH)
         for m in range(members.size):
-            at = uint64(members[m]) * size + offset
-            a = lanes.add(a, lanes.load(raw, at))
-            b = lanes.add(b, lanes.load(raw, at + step))
-            c = lanes.add(c, lanes.load(raw, at + step + step))
-            d = lanes.add(d, lanes.load(raw, at + step + step + step))
-        lanes.store(hist, to + k * WIDTH, a)
-        lanes.store(hist, to + (k + 1) * WIDTH, b)
-        lanes.store(hist, to + (k + 2) * WIDTH, c)
-        lanes.store(hist, to + (k + 3) * WIDTH, d)
-        k += 4
-    while k + 2 <= K:
-        a, b = zero, zero
-        offset = uint64(k * WIDTH)
-        for m in range(members.size):
-            at = uint64(members[m]) * size + offset
-            a = lanes.add(a, lanes.load(raw, at))
-            b = lanes.add(b, lanes.load(raw, at + step))
-        lanes.store(hist, to + k * WIDTH, a)
-        lanes.store(hist, to + (k + 1) * WIDTH, b)
-        k += 2
-    if k < K:
-        a = zero
-        offset = uint64(k * WIDTH)
-        for m in range(members.size):
-            a = lanes.add(a, lanes.load(raw, uint64(members[m]) * size + offset))
-        lanes.store(hist, to + k * WIDTH, a)
+            total = lanes.add(total, lanes.load(raw, uint64(members[m]) * size + offset))
+        lanes.store(hist, to + k * WIDTH, total)
 
 
 @njit
@@ -321,9 +295,9 @@ def emit(hist, totals, heavy, shape, tile, out, row_width, column):
                 else:
                     for c in range(C):
                         lanes.store(tile, ((c * K + k) * WIDTH + i) * WIDTH, zero)
-        transpose(tile, C * K * WIDTH, out, row_width, column + g * C * K * WIDTH, False)
+        transpose(tile, C * K * WIDTH, out, row_width, column + g * C * K * WIDTH)
     rest_rows = totals.size // WIDTH
-    transpose(totals, rest_rows, out, row_width, column + G * C * K * WIDTH, False)
+    transpose(totals, rest_rows, out, row_width, column + G * C * K * WIDTH)
 
 
 @njit(nogil=True)

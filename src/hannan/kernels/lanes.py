@@ -14,8 +14,6 @@ from numba.extending import intrinsic, models, register_model
 from hannan.kernels.compiling import njit
 
 WIDTH = 16
-LINE = 64
-"""Bytes of a cache line: sixteen float32."""
 
 _LLVM = {
     types.float32: ir.FloatType(),
@@ -84,23 +82,6 @@ def store(typing_context, array, offset, lanes):
     def generate(context, builder, signature, args):
         align = signature.args[0].dtype.bitwidth // 8
         builder.store(args[2], _pointer(context, builder, signature, args), align=align)
-        return context.get_dummy_value()
-
-    return types.void(array, offset, lanes), generate
-
-
-@intrinsic
-def stream(typing_context, array, offset, lanes):
-    """The same past the caches, for what is not read again soon.
-
-    The address must be a multiple of the size of sixteen numbers.
-    """
-
-    def generate(context, builder, signature, args):
-        align = WIDTH * signature.args[0].dtype.bitwidth // 8
-        stored = builder.store(args[2], _pointer(context, builder, signature, args), align=align)
-        one = ir.Constant(ir.IntType(32), 1)
-        stored.set_metadata("nontemporal", builder.module.add_metadata([one]))
         return context.get_dummy_value()
 
     return types.void(array, offset, lanes), generate
@@ -264,7 +245,6 @@ if getattr(config, "DISABLE_JIT"):  # noqa: B009
     globals().update(
         load=lambda array, offset: array[offset : offset + WIDTH].copy(),
         store=lambda array, offset, lanes: array.__setitem__(slice(offset, offset + WIDTH), lanes),
-        stream=lambda array, offset, lanes: array.__setitem__(slice(offset, offset + WIDTH), lanes),
         splat=lambda number: np.full(WIDTH, number),
         add=np.add,
         sub=np.subtract,

@@ -49,12 +49,6 @@ def gap(values, others):
 
 
 @njit
-def within(values, low, high):
-    """Return whether all values are from low to high, and none is NaN."""
-    return low <= values.min() and values.max() <= high
-
-
-@njit
 def price(law, values, advice, action, share):
     """By the estimates alone; the base's probability of the action over the real one; its value.
 

@@ -513,6 +513,5 @@ class FiniteNoise(LaplaceNoise):
 
     def _fill(self, first: int, block: NDArray[np.float32], start: int, stop: int) -> None:
         plan = self._plan
-        past_caches = block.shape[1] >= _PIECE and block.ctypes.data % 64 == 0
-        given = plan.steps, plan.n_rows, plan.codes, block, start, stop, past_caches
+        given = plan.steps, plan.n_rows, plan.codes, block, start, stop
         kernel.fill_rows(self.key, self.stream, first, self.n_cells, *given)
