@@ -17,7 +17,6 @@ def test_the_leader_is_the_first_minimum_however_many_are_tied(sixteens, levels,
     scores = rng.integers(0, levels, size=16 * sixteens).astype(float)
     noise = rng.integers(0, levels, size=16 * sixteens).astype(np.float32)
     assert finite.leader(scores, noise, scale) == int(np.argmin(scores + scale * noise))
-    assert finite.plain_leader(scores) == int(np.argmin(scores))
     assert finite.leader(scores, noise[:0], 0.0) == int(np.argmin(scores))
 
 

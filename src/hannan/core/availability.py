@@ -243,7 +243,7 @@ class AvailableCosts(Parametrised):
             if len(self._moment):
                 x = np.append(context, 1.0)
                 if self._inverse.shape[1] == len(x):
-                    kernel.lower(self._inverse, self._moment, x, 0.0, -np.inf, np.inf, guesses)
+                    kernel.means(self._inverse, self._moment, x, guesses)
                 else:
                     guesses = self._moment @ x
             return guesses, self._seen

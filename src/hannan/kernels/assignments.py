@@ -131,19 +131,6 @@ def assign(costs, handicap, price, owner, column, distance, before, done):
     return True
 
 
-@njit
-def _fill(costs, totals, noise, scale, row_of, column_of, in_order, most):
-    """The table of perturbed totals; faster where elements are in the order of its cells."""
-    if in_order:
-        flat = costs.reshape(-1)
-        for k in range(totals.size):
-            flat[k] = min(totals[k] + scale * float64(noise[k]), most)
-    else:
-        for k in range(totals.size):
-            here = totals[k] + scale * float64(noise[k])
-            costs[row_of[k], column_of[k]] = min(here, most)
-
-
 @njit(nogil=True)
 def resample(
     totals, block, start, stop, scale, row_of, column_of, n, m, most,
@@ -170,12 +157,11 @@ def resample(
     if n == m and assign(costs, handicap, price, owner, column, distance, before, done):
         for i in range(n):
             handicap[i] = costs[i, column[i]] - price[column[i]]
-    in_order = costs.size == totals.size
-    for k in range(totals.size):
-        in_order = in_order and row_of[k] * m + column_of[k] == k
     row = start
     while row < stop and short > 0:
-        _fill(costs, totals, block[row], scale, row_of, column_of, in_order, most)
+        for k in range(totals.size):
+            here = totals[k] + scale * float64(block[row, k])
+            costs[row_of[k], column_of[k]] = min(here, most)
         row += 1
         assign(costs, handicap, price, owner, column, distance, before, done)
         for e in range(elements.size):

@@ -76,15 +76,6 @@ def deviation(tally):
 
 
 @njit
-def standardise(row, center, scale, out):
-    """out[: p] = the row, centred, scaled, clipped and divided by √p."""
-    p = row.size
-    root = math.sqrt(p)
-    for j in range(p):
-        out[j] = min(max((row[j] - center[j]) / scale[j], -_LIMIT), _LIMIT) / root
-
-
-@njit
 def turn(angles, root, z, waves, first):
     """angles += root z_j waves[first + j], summed up over j."""
     for j in range(z.size):
@@ -123,11 +114,12 @@ def expand(row, fit):
     mark[0] = 1
     for i in range(1, mark.size):
         mark[i] = -1
+    root = math.sqrt(p)
     for j in range(p):
-        fit.raw[j] = row[j]
-        v[j] = row[j]
-    if fit.scale.size == p:
-        standardise(row, fit.center, fit.scale, v)
+        fit.raw[j] = v[j] = row[j]
+        if fit.scale.size == p:
+            z = (row[j] - fit.center[j]) / fit.scale[j]
+            v[j] = min(max(z, -_LIMIT), _LIMIT) / root
     if v.size - m > p:
         v[p] = 1.0
     angles = v[v.size - m :]
@@ -192,13 +184,6 @@ def form(inverse, n, x):
         found += x[i] * (2.0 * across + inverse[start + i] * x[i])
         start += i + 1
     return found
-
-
-@njit
-def limit(inverse, n, x, widest):
-    """A little more than √(x'R x), but not more than the width where nothing was seen."""
-    square = max(form(inverse, n, x) + _SLACK * widest * widest, 0.0)
-    return min((1.0 + _SLACK) * math.sqrt(square), widest)
 
 
 @njit
@@ -273,7 +258,10 @@ def width(which, many, v, sizes, inverse, triangular, share, widest, products, f
 
 @njit
 def reach(which, many, v, sizes, inverse, share, widest):
-    """A little more than `width`, whatever the rounding; of triangles."""
+    """A little more than `width`, whatever the rounding; of triangles.
+
+    But not more than the width where nothing was seen.
+    """
     found = 0.0
     start = 0
     for i in range(sizes.size):
@@ -281,7 +269,8 @@ def reach(which, many, v, sizes, inverse, share, widest):
         each = n * (n + 1) // 2
         if share[i] >= _LIGHT:
             begin = start + which * each
-            found += share[i] * limit(inverse[begin : begin + each], n, v, widest[i])
+            square = form(inverse[begin : begin + each], n, v) + _SLACK * widest[i] * widest[i]
+            found += share[i] * min((1.0 + _SLACK) * math.sqrt(max(square, 0.0)), widest[i])
         start += many * each
     return found
 

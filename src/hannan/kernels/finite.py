@@ -122,20 +122,10 @@ def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block, begin, en
 
 
 @njit
-def plain_leader(scores):
-    """argmin of the scores alone."""
-    best = 0
-    for n in range(1, scores.size):
-        if scores[n] < scores[best]:
-            best = n
-    return best
-
-
-@njit
 def leader(scores, z, scale):
     """argmin over n of scores[n] + scale * z[n]; z is not read at scale 0."""
     if scale == 0.0:
-        return plain_leader(scores)
+        return scores.argmin()
     factor = lanes.splat(float64(scale))
     infinite = lanes.splat(np.inf)
     best = np.inf
@@ -288,17 +278,8 @@ def act_all(scores, block, scales, column, out):
 
 
 @njit(nogil=True)
-def add_all(scores, column, losses, discounts):
-    """Add the losses to each row of scores, which then fades by its discount."""
-    for i in range(scores.shape[0]):
-        fade = discounts[i]
-        for n in range(column.size):
-            scores[i, n] = fade * (scores[i, n] + losses[column[n]])
-
-
-@njit(nogil=True)
 def settle_all(scores, block, scales, column, losses, discounts, out):
-    """The same, with the action of each leader before the row fades."""
+    """Add the losses to each row of scores; the action of its leader; then let the row fade."""
     for i in range(scores.shape[0]):
         add(scores[i], losses, column)
         out[i] = column[leader(scores[i], block[i], scales[i])]
@@ -316,28 +297,6 @@ def leaders(scores, block, start, stop, scale, codes, minima):
         n = leader(scores, z, scale)
         codes[row - start, 0] = n
         minima[row - start] = scores[n] if scale == 0.0 else scores[n] + scale * float64(z[n])
-
-
-@njit
-def tilt(scores, losses, column, out):
-    """out[n] = scores[n] + losses[column[n]]"""
-    for n in range(column.size):
-        out[n] = scores[n] + losses[column[n]]
-
-
-@njit(nogil=True)
-def resample_one(scores, block, start, stop, scale, column, target, successes):
-    """Go through rows until the leader's action was `target` `successes` times.
-
-    Returns the number of successes and of rows used.
-    """
-    hits = 0
-    for row in range(start, stop):
-        if column[leader(scores, block[row], scale)] == target:
-            hits += 1
-            if hits == successes:
-                return hits, row + 1 - start
-    return hits, stop - start
 
 
 @njit
@@ -421,8 +380,9 @@ def unrest(scores, block, row, scale, column, action, cell, key, stream, draw, a
 def resample_many(
     scores, block, start, stop, scale, column, member, successes, hits, reached, used
 ):
-    """The same for several elements at once; member[a, e] says whether action a holds element e.
+    """Go through rows until each element was in the leader's action `successes` times.
 
+    member[a, e] says whether action a holds element e.
     Updates `hits`, and `reached` (the draw at which an element had enough, counted from `used`);
     returns the number of rows used and of elements still short.
     """

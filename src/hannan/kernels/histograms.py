@@ -16,7 +16,7 @@ from numba import float32, float64, int32, int64, uint64
 from hannan.kernels import lanes
 from hannan.kernels.compiling import njit
 from hannan.kernels.lanes import WIDTH
-from hannan.kernels.noise import fill_laplace, transpose
+from hannan.kernels.noise import transpose
 
 
 @njit
@@ -31,16 +31,6 @@ def count_above(edges, row, out):
             else:
                 high = middle
         out[f] = low
-
-
-@njit
-def count_rows(edges, rows, out):
-    """out[f, x] = number of edges of feature f above rows[x, f]."""
-    counts = np.empty(edges.shape[0])
-    for x in range(rows.shape[0]):
-        count_above(edges, rows[x], counts)
-        for f in range(edges.shape[0]):
-            out[f, x] = counts[f]
 
 
 @njit
@@ -72,13 +62,6 @@ def include(stat, start, shape, counts, losses):
 def add(stat, shape, counts, losses):
     """Add one context."""
     include(stat, int64(0), shape, counts, losses)
-
-
-@njit
-def add_rows(stat, shape, counts, losses):
-    """Add contexts: counts[x] are those of context x, losses[x] its total losses."""
-    for x in range(losses.shape[0]):
-        add(stat, shape, counts[x], losses[x])
 
 
 @njit
@@ -298,30 +281,3 @@ def emit(hist, totals, heavy, shape, tile, out, row_width, column):
         transpose(tile, C * K * WIDTH, out, row_width, column + g * C * K * WIDTH)
     rest_rows = totals.size // WIDTH
     transpose(totals, rest_rows, out, row_width, column + G * C * K * WIDTH)
-
-
-@njit(nogil=True)
-def fill(key, stream, first, bins, order, heavy, shape, block):
-    """block[i] = the statistic of the noise of draw first + i.
-
-    bins[f, x] counts the edges of feature f above x, and order[f] sorts contexts by that.
-    """
-    _, C, K, F = shape
-    draws, row_width = block.shape
-    n_contexts = bins.shape[1]
-    raw = np.empty((n_contexts * K + 3) // 4 * 4 * WIDTH, np.float32)
-    hist = np.zeros(F * (C + 1) * K * WIDTH, np.float32)
-    totals = np.zeros((K + WIDTH - 1) // WIDTH * WIDTH * WIDTH, np.float32)
-    tile = np.empty(C * K * WIDTH * WIDTH, np.float32)
-    members = np.arange(n_contexts)
-    spare = np.empty((WIDTH, row_width if draws % WIDTH else 0), np.float32)
-    for i in range(0, draws, WIDTH):
-        fill_laplace(key, stream, first + i, raw)
-        totals[:] = 0.0
-        gather_all(raw, bins, order, heavy, shape, hist)
-        gather_totals(raw, members, K, totals)
-        whole = i + WIDTH <= draws
-        rows = block[i : i + WIDTH] if whole else spare
-        emit(hist, totals, heavy, shape, tile, rows.reshape(-1), row_width, int64(0))
-        if not whole:
-            block[i:] = spare[: draws - i]

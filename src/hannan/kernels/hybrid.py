@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import int64
 
-from hannan.kernels.blend import LARGEST, cosines, dot, project, shrink, turn
+from hannan.kernels.blend import LARGEST, cosines, deviation, dot, project, shrink, turn
 from hannan.kernels.compiling import njit
 
 PARTS = 3
@@ -94,12 +94,6 @@ def expand(context, rows, center, scale, plan, waves, phases, height, out):
         for i in range(size):
             others[i] *= whole
     return True
-
-
-@njit
-def deviation(tally):
-    """σ, the size of an error; 1/2 before any was seen."""
-    return math.sqrt((0.25 + tally[PARTS]) / (1.0 + tally[PARTS + 1]))
 
 
 @njit

@@ -18,6 +18,7 @@ import numpy as np
 from hannan.kernels import lanes
 from hannan.kernels.compiling import njit
 from hannan.kernels.lanes import WIDTH
+from hannan.kernels.law import mean_weight
 from hannan.kernels.subsets import smallest
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(WIDTH)
@@ -32,18 +33,6 @@ _SHORTEST = 0.5
 _BINOMIAL = np.array(
     [[float(math.comb(j, n)) for n in range(_TERMS + 1)] for j in range(_TERMS + 1)]
 )
-
-
-@njit
-def _sort(values):
-    """Sort a few numbers in place."""
-    for i in range(1, values.size):
-        value = values[i]
-        j = i
-        while j > 0 and values[j - 1] > value:
-            values[j] = values[j - 1]
-            j -= 1
-        values[j] = value
 
 
 @njit
@@ -234,7 +223,7 @@ def inclusion(totals, no_noise, scale, m, below, elements, out):
         others[k] = 0.5 * math.exp(min(max(-h[k], -_CLIP), _CLIP))
         if h[k] >= 0.0:
             above += others[k]
-    _sort(values)
+    values.sort()
     left = _window_start((values - top) / scale, above, m)
     end = min((below - top) / scale, _REACH)
     left = min(left, end)
@@ -246,7 +235,7 @@ def inclusion(totals, no_noise, scale, m, below, elements, out):
         others[elements[e]] = 0.0
         u = left - kinks[e]
         out[e] = 0.5 * math.exp(u) if u <= 0.0 else 1.0 - 0.5 * math.exp(-u)
-    _sort(kinks)
+    kinks.sort()
     longest = min(_LONGEST, 2.0 * _LONGEST / math.sqrt(m))
     at = 0
     while left < end:
@@ -264,9 +253,4 @@ def inclusion(totals, no_noise, scale, m, below, elements, out):
 def mean_weights(q, limit, out):
     """out[e] = (1 - (1-q)^L)/q, the mean of geometric resampling with L = limit."""
     for e in range(q.size):
-        if q[e] >= 1.0:
-            out[e] = 1.0
-        elif q[e] > 1e-300:
-            out[e] = -math.expm1(limit * math.log1p(-q[e])) / q[e]
-        else:
-            out[e] = limit
+        out[e] = mean_weight(q[e], limit)

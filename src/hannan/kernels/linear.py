@@ -195,18 +195,13 @@ def fill_normals(key, stream, first, out):
         n = uint64(first + d)
         row = out[d]
         for at in range(0, size, 4):
-            w0, w1, w2, w3 = philox(key, uint64(at // 4), stream, n & _LOW, n >> _32)
-            radius = math.sqrt(-2.0 * math.log((float(w0) + 0.5) * _TO_UNIT))
-            angle = _TURN * (float(w1) + 0.5)
-            row[at] = radius * math.cos(angle)
-            if at + 1 < size:
-                row[at + 1] = radius * math.sin(angle)
-            radius = math.sqrt(-2.0 * math.log((float(w2) + 0.5) * _TO_UNIT))
-            angle = _TURN * (float(w3) + 0.5)
-            if at + 2 < size:
-                row[at + 2] = radius * math.cos(angle)
-            if at + 3 < size:
-                row[at + 3] = radius * math.sin(angle)
+            words = philox(key, uint64(at // 4), stream, n & _LOW, n >> _32)
+            for i in range(0, min(4, size - at), 2):
+                radius = math.sqrt(-2.0 * math.log((float(words[i]) + 0.5) * _TO_UNIT))
+                angle = _TURN * (float(words[i + 1]) + 0.5)
+                row[at + i] = radius * math.cos(angle)
+                if at + i + 1 < size:
+                    row[at + i + 1] = radius * math.sin(angle)
 
 
 @njit
@@ -221,28 +216,19 @@ def perturb(v, g, factor, scores):
 
 @njit
 def polynomial(coefficients, x, out):
-    """By Horner's rule, from the highest power down, for a multiple of 64 numbers."""
-    for i in range(0, x.size, 4 * WIDTH):
-        x0, x1 = lanes.load(x, i), lanes.load(x, i + WIDTH)
-        x2, x3 = lanes.load(x, i + 2 * WIDTH), lanes.load(x, i + 3 * WIDTH)
-        y0 = y1 = y2 = y3 = lanes.splat(coefficients[0])
+    """By Horner's rule, from the highest power down, for a multiple of sixteen numbers."""
+    for i in range(0, x.size, WIDTH):
+        base, value = lanes.load(x, i), lanes.splat(coefficients[0])
         for n in range(1, coefficients.size):
-            c = lanes.splat(coefficients[n])
-            y0 = lanes.add(lanes.mul(y0, x0), c)
-            y1 = lanes.add(lanes.mul(y1, x1), c)
-            y2 = lanes.add(lanes.mul(y2, x2), c)
-            y3 = lanes.add(lanes.mul(y3, x3), c)
-        lanes.store(out, i, y0)
-        lanes.store(out, i + WIDTH, y1)
-        lanes.store(out, i + 2 * WIDTH, y2)
-        lanes.store(out, i + 3 * WIDTH, y3)
+            value = lanes.add(lanes.mul(value, base), lanes.splat(coefficients[n]))
+        lanes.store(out, i, value)
 
 
 @fast
 def normal_tails(t, density, survival):
     """exp(-t^2/2), and the probability that a standard normal number exceeds t.
 
-    For a multiple of 64 numbers at once, in vector instructions, which the functions of the C
+    For a multiple of sixteen numbers at once, in vector instructions, which the functions of the C
     library are not made of.
     """
     size = t.size
@@ -312,10 +298,7 @@ def normal_law(scores, sigma, action, rise, out):
     """
     K = scores.size
     gap = _gaps(scores, sigma, action, rise)
-    size = -(-48 * K // (4 * WIDTH)) * 4 * WIDTH
-    t, density, survival = np.empty(size), np.empty(size), np.empty(size)
-    for i in range(48 * K, size):
-        t[i] = 0.0
+    t, density, survival = np.empty(48 * K), np.empty(48 * K), np.empty(48 * K)
     for i in range(48):
         for k in range(K):
             t[i * K + k] = _NODES[i] - gap[k]

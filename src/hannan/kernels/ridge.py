@@ -4,16 +4,14 @@ K regressions on the same features. Their design inverses are [K, p, p], or [1, 
 have seen the same contexts and share one.
 """
 
-import math
-
 import numpy as np
 
 from hannan.kernels.compiling import njit
 
 
 @njit
-def look(inverse, moment, x, means, widths):
-    """means[k] = x' R_k b_k and widths[k] = sqrt(x' R_k x), as they are."""
+def means(inverse, moment, x, out):
+    """out[k] = x' R_k b_k"""
     K, p = moment.shape
     projected = np.empty(p)
     for k in range(K):
@@ -26,21 +24,9 @@ def look(inverse, moment, x, means, widths):
                 for i in range(p):
                     projected[i] += factor * row[i]
         mean = 0.0
-        square = 0.0
         for i in range(p):
             mean += projected[i] * moment[k, i]
-            square += projected[i] * x[i]
-        means[k] = mean
-        widths[k] = math.sqrt(max(square, 0.0))
-
-
-@njit
-def lower(inverse, moment, x, alpha, least, most, out):
-    """out[k] = x' R_k b_k - alpha sqrt(x' R_k x) for each of K regressions, clipped."""
-    widths = np.empty(out.size)
-    look(inverse, moment, x, out, widths)
-    for k in range(out.size):
-        out[k] = min(max(out[k] - alpha * widths[k], least), most)
+        out[k] = mean
 
 
 @njit

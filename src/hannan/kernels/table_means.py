@@ -8,15 +8,10 @@ import math
 
 import numpy as np
 
+from hannan.kernels.blend import deviation
 from hannan.kernels.compiling import njit
 
 FORGETTING = 0.999  # of the sums of squared errors, with every round
-
-
-@njit
-def deviation(errors):
-    """The size of past errors; 1/2 before any was seen."""
-    return math.sqrt((0.25 + errors[0]) / (1.0 + errors[1]))
 
 
 @njit

@@ -29,13 +29,6 @@ def add(table, shape, counts, losses):
 
 
 @njit
-def add_rows(table, shape, counts, losses):
-    """Add contexts: counts[x] are those of context x, losses[x] its total losses."""
-    for x in range(losses.shape[0]):
-        add(table, shape, counts[x], losses[x])
-
-
-@njit
 def split_value(below, whole, shape):
     """The value of the best stump below a cut plus that of the best one for the rest."""
     G, C, K, _ = shape
@@ -142,11 +135,11 @@ def resample_one(table, shape, block, start, stop, scale, counts, target, succes
 
 
 @njit(nogil=True)
-def fill(key, stream, first, bins, order, heavy, shape, block):
-    """block[i] = the table of the noise of draw first + i.
+def fill(key, stream, first, bins, order, heavy, shape, pairs, block):
+    """block[i] = the table of the noise of draw first + i; only number 0 of it without `pairs`.
 
-    order[f] lists the contexts by descending count, so that each half-space of a feature is filled
-    from the one before.
+    bins[f, x] counts the edges of feature f above x, and order[f] lists the contexts by descending
+    count, so that each half-space of a feature is filled from the one before.
     """
     _, C, K, F = shape
     draws, row_width = block.shape
@@ -168,7 +161,7 @@ def fill(key, stream, first, bins, order, heavy, shape, block):
         histograms.gather_all(raw, bins, order, heavy, shape, hist)
         histograms.gather_totals(raw, members, K, totals)
         histograms.emit(hist, totals, heavy, shape, tile, out, row_width, int64(0))
-        for f in range(F):
+        for f in range(F if pairs else 0):
             hist[:] = 0.0
             totals[:] = 0.0
             done = 0

@@ -73,17 +73,12 @@ class Grid(Stored):
 
     def count_rows(self, rows: FloatArray) -> NDArray[np.uint16]:
         """The counts of several contexts, [features, contexts]."""
-        found = np.zeros((self.n_features, len(rows)), np.uint16)
-        if self.n_features and len(rows):
-            check_length(rows[0], self.n_features)
-            kernel.count_rows(self.edges, rows, found)
-        return found
+        return self.padded_counts(rows)[:, : self.n_features].T.astype(np.uint16, order="C")
 
     def padded_counts(self, rows: FloatArray) -> FloatArray:
         """`counts` of several contexts, [contexts, padded features]."""
-        found = np.zeros((len(rows), -(-self.n_features // WIDTH) * WIDTH))
-        found[:, : self.n_features] = self.count_rows(rows).T
-        return found
+        width = -(-self.n_features // WIDTH) * WIDTH
+        return np.array([self.counts(row) for row in rows]).reshape(len(rows), width)
 
     def knows(self, context: FloatArray) -> bool:
         """Whether the context has no new value of a feature whose values were all known."""

@@ -222,7 +222,8 @@ class BinnedObjective(BlockObjective):
         self._stat = np.zeros(statistic_size(self.oracle, grid))
         if self._rows is not None and len(self._rows):
             counts = grid.padded_counts(stack(self._rows.contexts))
-            self._kernel.add_rows(self._stat, self._shape, counts, self._rows.totals)
+            for own, losses in zip(counts, self._rows.totals, strict=True):
+                self._kernel.add(self._stat, self._shape, own, losses)
 
     def _place(self, context: FloatArray) -> FloatArray:
         return self._grid.counts(context)
@@ -281,8 +282,7 @@ class Projection:
     def _fill(self, first: int, block: NDArray[np.float32]) -> None:
         key, stream = self._address
         plan = self._bins, self._order, self._heavy, self._shape
-        kernel = trees if self._pairs else histograms
-        kernel.fill(key, stream, first, *plan, block)
+        trees.fill(key, stream, first, *plan, self._pairs, block)
 
 
 def statistic_size(oracle: BinnedOracle, grid: Grid) -> int:

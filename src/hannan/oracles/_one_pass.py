@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Draw
@@ -90,9 +89,8 @@ class OnePass:
 
     def plus(self, column: NDArray[Any], losses: FloatArray) -> FloatArray:
         """Return a copy of the scores with one more round."""
-        scores = self.scores
-        after = np.empty_like(scores)
-        kernel.tilt(scores, losses, column, after)
+        after = self.scores.copy()
+        kernel.add(after, losses, column)
         return after
 
     def _noted(self, column: NDArray[Any], losses: FloatArray, draw: Draw) -> int:

@@ -283,9 +283,11 @@ class FiniteObjective(BlockObjective):
     ) -> tuple[FloatArray, int]:
         """Search leader after leader inside one compiled call for each block of noise."""
         sets, (noise, first, scale) = self.oracle.sets, draw
-        if sets is None or not isinstance(noise, FiniteNoise) or scale == 0.0:
+        substitutes = sets is None and available is not None
+        if substitutes or not isinstance(noise, FiniteNoise) or scale == 0.0:
             return super().weights(context, elements, draw, limit, successes, plus, available)
-        column, member = self._views[context], sets[:, elements]
+        actions = np.eye(self.n_actions, dtype=bool) if sets is None else sets
+        column, member = self._views[context], actions[:, elements]
         scores = self._scores_plus(context, plus)
         hits = np.zeros(len(elements), np.intp)
         reached = np.zeros(len(elements), np.intp)
@@ -440,9 +442,10 @@ class FinitePanel(Panel):
         return self._choices(codes)
 
     def add(self, context: int, losses: FloatArray) -> None:
-        """One pass over all scores."""
+        """Add the losses, then fade."""
         by_code = self.oracle.losses_by_code(losses)
-        kernel.add_all(self.scores, self._views[context], by_code, self._discounts)
+        self.scores += by_code[self._views[context]]
+        self.scores *= self._discounts[:, None]
 
     def settle(
         self, context: int, draws: Draws, plays: IntArray | None, losses: FloatArray

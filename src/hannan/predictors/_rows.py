@@ -76,10 +76,6 @@ class Standardiser(Parametrised):
         twin._elements, twin._losses = list(self._elements), list(self._losses)
         return twin
 
-    def apply(self, row: FloatArray, out: FloatArray) -> None:
-        """Write a standardised row."""
-        kernel.standardise(row, self.center, self.scale, out)
-
     def keep(self, row: FloatArray, elements: IntArray, losses: FloatArray) -> bool:
         """Count a row; whether the scaling changed, so that `kept` is to be learned anew."""
         if self._count >= self._last:

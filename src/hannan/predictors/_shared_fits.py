@@ -14,6 +14,7 @@ from hannan.core.rounds import IntArray
 from hannan.core.state import Array, Key, ListOf, Part, State
 from hannan.core.validation import FloatArray
 from hannan.kernels import hybrid as kernel
+from hannan.kernels.blend import deviation
 from hannan.predictors._items import ItemTerms
 from hannan.predictors._rows import LAST, Standardiser
 from hannan.predictors._table import lowest
@@ -129,7 +130,7 @@ class SharedFits(Parametrised):
     @property
     def deviation(self) -> float:
         """σ, the size of an error."""
-        return float(kernel.deviation(self._tally))
+        return float(deviation(self._tally))
 
     def advise(
         self, menu: Menu, available: IntArray | None, alpha: float

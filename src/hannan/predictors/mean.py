@@ -9,6 +9,7 @@ from hannan.core.rounds import IntArray
 from hannan.core.state import Array, State
 from hannan.core.validation import FloatArray
 from hannan.kernels import table_means as kernel
+from hannan.kernels.blend import deviation
 from hannan.predictors._table import TablePredictor, as_loss, check_alpha, lowest
 
 
@@ -127,4 +128,4 @@ class Mean(TablePredictor):
     @property
     def _sigma(self) -> float:
         """The size of past errors."""
-        return float(kernel.deviation(self._errors))
+        return float(deviation(self._errors))
