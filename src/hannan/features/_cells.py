@@ -53,7 +53,8 @@ def as_date(value: Any, format: str | None = None) -> datetime | None:
     try:
         if isinstance(value, str):
             text = value.strip()
-            value = datetime.fromisoformat(text) if format is None else _read(text, format)
+            iso = format is None
+            value = datetime.fromisoformat(text) if iso else datetime.strptime(text, format)
         elif isinstance(value, np.datetime64):
             value = value.astype("datetime64[us]").item()
         if type(value) is datetime and value.tzinfo is None:
@@ -66,10 +67,6 @@ def as_date(value: Any, format: str | None = None) -> datetime | None:
     except Exception:  # NaT, text that is no date, what others write in their classes
         return None
     return None
-
-
-def _read(text: str, format: str) -> datetime:
-    return datetime.strptime(text, format)
 
 
 def looks_like_date(value: Any) -> bool:
@@ -138,13 +135,6 @@ def words_of(value: Any) -> list[str]:
     except Exception:  # what others write in their classes
         return [type(value).__name__]
     return [level_of(value)]
-
-
-def has_words(value: Any) -> bool:
-    """Whether `words_of` finds any."""
-    if isinstance(value, str):
-        return _WORD.search(value, 0, MOST_LETTERS) is not None
-    return len(words_of(value)) > 0
 
 
 def stable_hash(text: str) -> int:

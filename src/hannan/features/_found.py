@@ -1,9 +1,9 @@
-"""Kinds of columns, found from their first values."""
+"""Kinds of columns, found from their first values, and how much room each has."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,10 +15,17 @@ from hannan.features.flag import Flag, as_flag
 from hannan.features.number import Number, looks_like_number
 from hannan.features.text import Text
 
-KINDS: tuple[type[Column], ...] = (Number, Category, Text, Date, Flag)
-_WORDS = {"number": Number, "category": Category, "text": Text, "date": Date, "flag": Flag}
+WORDS: dict[str, type[Column]] = {
+    "number": Number,
+    "category": Category,
+    "text": Text,
+    "date": Date,
+    "flag": Flag,
+}
 _SENTENCE = 4  # words; fewer are rather a name
 _LIST = (list, set, frozenset, Mapping)
+_BUCKETS = 8  # of a text
+_NEW, _LEVELS, _LEAST, _UNKNOWN = 8, 8, 2, 4
 
 
 def kind_of(values: Sequence[Any]) -> type[Column]:
@@ -38,7 +45,8 @@ def kind_of(values: Sequence[Any]) -> type[Column]:
     if all(isinstance(value, _LIST) for value in values):
         return Text
     texts = [value for value in values if isinstance(value, str)]
-    if texts and 2 * sum(" " in text and _is_sentence(text) for text in texts) > len(values):
+    sentences = [text for text in texts if " " in text and len(words_of(text)) >= _SENTENCE]
+    if 2 * len(sentences) > len(values):
         return Text
     return Category
 
@@ -47,11 +55,7 @@ def _is_flag_word(value: Any) -> bool:
     return isinstance(value, str) and as_flag(value) is not None and value.strip().isalpha()
 
 
-def _is_sentence(text: str) -> bool:
-    return len(words_of(text)) >= _SENTENCE
-
-
-def dates_of(values: Sequence[Any]) -> Date:
+def _dates_of(values: Sequence[Any]) -> Date:
     """A column of dates, with the hour if one of them has one."""
     moments = [as_date(value) for value in values]
     timed = any(moment is not None and moment.hour for moment in moments)
@@ -61,10 +65,53 @@ def dates_of(values: Sequence[Any]) -> Date:
     return Date((*parts, "hour") if timed or clock else parts, indicator=False)
 
 
-def preset(word: str) -> Column | None:
-    """The column that a word stands for."""
-    made = _WORDS.get(word)
-    return None if made is None else made()
+# Columns with numbers of their own, from the values seen so far.
+_COLUMNS: dict[type[Column], Callable[[Sequence[Any]], Column]] = {
+    Number: lambda values: Number(indicator=False),
+    Flag: lambda values: Flag(indicator=False),
+    Date: _dates_of,
+    Text: lambda values: Text(_BUCKETS, indicator=False),
+}
 
 
-WORDS = tuple(_WORDS)
+class Layout(NamedTuple):
+    """Columns with numbers of their own, those that are categories, and places for these."""
+
+    parts: dict[Any, Column]
+    categories: list[Any]
+    places: int
+    each: int
+
+
+def laid_out(
+    values: Mapping[Any, Sequence[Any]], room: int, places: int | None, most: int
+) -> Layout:
+    """Columns for these names, each with the values found so far.
+
+    Numbers, flags, dates and texts have numbers of their own, the first of them if not all fit. All
+    else takes places as it appears: 8 are for what is new, 8 for each category, fewer where the
+    room does not allow as many, and 4 for each column that has had no value.
+    """
+    parts: dict[Any, Column] = {}
+    categories = []
+    unknown = 0
+    for name, seen in values.items():
+        kind = kind_of(seen) if seen else None
+        if kind in _COLUMNS:
+            parts[name] = _COLUMNS[kind](seen)
+        elif kind is Category:
+            categories.append(name)
+        else:
+            unknown += 1
+    if places is None:
+        left = room - sum(part.width for part in parts.values())
+        wanted = _NEW + _LEVELS * len(categories) + _UNKNOWN * unknown
+        places = min(most, max(_NEW + _LEAST * len(categories), min(wanted, left)))
+    taken, fitting = places, {}
+    for name, part in parts.items():
+        taken += part.width
+        if taken > most:
+            break
+        fitting[name] = part
+    share = places // 2 if len(categories) + unknown > 1 else places - _NEW // 2
+    return Layout(fitting, categories[:most], places, max(share, _LEVELS))

@@ -77,10 +77,15 @@ class Category(Column):
 
     def write(self, value: Any, out: list[float], at: int) -> bool:
         """1 in the place of the level."""
+        return self.read(value, out, at, [])
+
+    def read(self, value: Any, out: list[float], at: int, news: News) -> bool:
+        """Both at once; a level that has its place teaches nothing."""
         place = self._places.get(value) if type(value) is str else None
         if place is not None:
             out[at + place] = 1.0
             return True
+        news.append((self.see, value))
         if value is None or not _can_be(value):
             out[at + self._size] = 1.0
             return is_missing(value)
@@ -93,14 +98,6 @@ class Category(Column):
                 place = len(self._places)  # as if it had been seen
             else:
                 place = self._size + 1 + stable_hash(level) % self.buckets
-        out[at + place] = 1.0
-        return True
-
-    def read(self, value: Any, out: list[float], at: int, news: News) -> bool:
-        """Both at once; a level that has its place teaches nothing."""
-        place = self._places.get(value) if type(value) is str else None
-        if place is None:
-            return super().read(value, out, at, news)
         out[at + place] = 1.0
         return True
 

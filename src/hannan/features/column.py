@@ -50,6 +50,38 @@ class Column(Parametrised, ABC):
         return self.write(value, out, at)
 
 
+class Reading(Column):
+    """A column that says all in `read`; its last number, if it has an `indicator`, is 1 where a
+    value is missing."""
+
+    stored = State()
+    indicator: bool
+
+    @property
+    def width(self) -> int:
+        """1, and 1 that says whether it is missing."""
+        return 1 + self.indicator
+
+    def labels(self, name: str) -> list[str]:
+        """The name, and "name missing"."""
+        return [name, f"{name} missing"][: self.width]
+
+    def write(self, value: Any, out: list[float], at: int) -> bool:
+        """Write what `read` does, and learn nothing."""
+        return self.read(value, out, at, [])
+
+    def see(self, value: Any) -> bool:
+        """Learn what `read` finds."""
+        news: News = []
+        known = self.read(value, [0.0] * self.width, 0, news)
+        for learn, what in news:
+            learn(what)
+        return known
+
+    @abstractmethod
+    def read(self, value: Any, out: list[float], at: int, news: News) -> bool: ...
+
+
 def check_flag(owner: object, name: str, value: Any) -> bool:
     """True or False."""
     if not isinstance(value, bool):

@@ -11,7 +11,7 @@ from typing import Any
 from hannan.core.state import Part, State
 from hannan.core.validation import refuse
 from hannan.features._cells import as_date, is_missing
-from hannan.features.column import Column, News, check_flag
+from hannan.features.column import News, Reading, check_flag
 from hannan.features.number import Number
 
 # How long each is, what the first one is called, and which one a moment has.
@@ -28,7 +28,7 @@ _CIRCLES = {
 }
 
 
-class Date(Column):
+class Date(Reading):
     """A moment: its day as a running standardised number, and places on circles.
 
     Weekday, month and hour are the sine and cosine of their place, so that Sunday is next to
@@ -90,18 +90,6 @@ class Date(Column):
         for part in self._named:
             found += [f"{name} {part} sin", f"{name} {part} cos"]
         return [*found, f"{name} missing"][: self.width]
-
-    def write(self, value: Any, out: list[float], at: int) -> bool:
-        """The parts of the date."""
-        return self.read(value, out, at, [])
-
-    def see(self, value: Any) -> bool:
-        """Renew the mean and the deviation of the days."""
-        news: News = []
-        known = self.read(value, [0.0] * self.width, 0, news)
-        for learn, what in news:
-            learn(what)
-        return known
 
     def read(self, value: Any, out: list[float], at: int, news: News) -> bool:
         """Both at once, of a date that is read once."""

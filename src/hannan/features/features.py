@@ -17,8 +17,7 @@ from hannan.core.state import Count, Flag, ListOf, Object, State, Text, require,
 from hannan.core.storage import save
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.features._cells import is_missing, repr_of
-from hannan.features._found import KINDS, WORDS, preset
-from hannan.features._layout import laid_out
+from hannan.features._found import WORDS, laid_out
 from hannan.features._places import Cell, Places
 from hannan.features._rows import Cells, cells_of
 from hannan.features.category import Category
@@ -142,10 +141,11 @@ class Features(Parametrised):
             levels = [_shown(name) for name in self._categories]
             require(
                 self,
-                parts=all(type(part) in KINDS for part in parts),
+                parts=all(type(part) in WORDS.values() for part in parts),
                 names=self._fixed_width or not known,
                 places=list(self._places.levels) == levels,
-                length=not self._sequence or all(_is_place(n, self._length) for n in known),
+                length=not self._sequence
+                or all(isinstance(n, int) and n < self._length for n in known),
             )
 
     def _restored(self) -> None:
@@ -342,12 +342,12 @@ def _declared(owner: Features, columns: Any) -> tuple[list[Name], list[Column]]:
                 f"Column {name!r} needs an instance, {given.__name__}(); got the class itself."
             )
         part = given.clone() if isinstance(given, Column) else None
-        if isinstance(given, str):
-            part = preset(given)
+        if isinstance(given, str) and given in WORDS:
+            part = WORDS[given]()
         elif isinstance(given, list | tuple):
             part = Category(given)
         if part is None:
-            accepted = f"a column such as Number(), a list of levels, or one of {WORDS}"
+            accepted = f"a column such as Number(), a list of levels, or one of {tuple(WORDS)}"
             raise refuse(owner, f"columns[{name!r}]", accepted, given)
         parts.append(part)
     return [_checked(name) for name in columns], parts
@@ -367,7 +367,3 @@ def _shown(name: Name) -> str:
 
 def _order(name: Name) -> tuple[bool, Any]:
     return isinstance(name, str), name
-
-
-def _is_place(name: Name, length: int) -> bool:
-    return isinstance(name, int) and name < length

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hannan.features._cells import is_missing
-from hannan.features.column import Column, News, check_flag
+from hannan.features.column import News, Reading, check_flag
 from hannan.features.number import as_number
 
 _FLAGS = {
@@ -26,7 +26,7 @@ def as_flag(value: Any) -> bool | None:
     return bool(number) if number in (0.0, 1.0) else None
 
 
-class Flag(Column):
+class Flag(Reading):
     """True or False: 1 or 0, and a second number that is 1 where it is missing.
 
     Read from booleans, 1 and 0, and the words true, false, yes, no, y, n, t, f, on and off.
@@ -46,23 +46,6 @@ class Flag(Column):
 
     def __init__(self, indicator: bool = True) -> None:
         self.indicator = check_flag(self, "indicator", indicator)
-
-    @property
-    def width(self) -> int:
-        """1, and 1 that says whether it is missing."""
-        return 1 + self.indicator
-
-    def labels(self, name: str) -> list[str]:
-        """The name, and "name missing"."""
-        return [name, f"{name} missing"][: self.width]
-
-    def write(self, value: Any, out: list[float], at: int) -> bool:
-        """1 or 0, or 0 and 1."""
-        return self.read(value, out, at, [])
-
-    def see(self, value: Any) -> bool:
-        """Nothing is learned."""
-        return self.read(value, [0.0, 0.0], 0, [])
 
     def read(self, value: Any, out: list[float], at: int, news: News) -> bool:
         """What is written; there are no news."""

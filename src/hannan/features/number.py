@@ -16,7 +16,7 @@ from hannan.core.state import Count, State
 from hannan.core.state import Number as Between
 from hannan.core.validation import check_positive
 from hannan.features._cells import is_missing
-from hannan.features.column import Column, News, check_flag
+from hannan.features.column import News, Reading, check_flag
 
 HUGE = 1e60
 """Numbers beyond are as good as infinite: sums of their squares could not be kept."""
@@ -75,7 +75,7 @@ def looks_like_number(value: Any) -> bool:
     return not math.isnan(as_number(value))
 
 
-class Number(Column):
+class Number(Reading):
     r"""A number: :math:`(x - m)/s` with the mean m and the deviation s of all values up to x.
 
     The first value is 0. Where one is missing the running mean takes its place, and a second number
@@ -128,27 +128,6 @@ class Number(Column):
         self._count = 0
         self._mean = 0.0
         self._squares = 0.0
-
-    @property
-    def width(self) -> int:
-        """1, and 1 that says whether it is missing."""
-        return 1 + self.indicator
-
-    def labels(self, name: str) -> list[str]:
-        """The name, and "name missing"."""
-        return [name, f"{name} missing"][: self.width]
-
-    def write(self, value: Any, out: list[float], at: int) -> bool:
-        """The number, or the mean and 1."""
-        return self.read(value, out, at, [])
-
-    def see(self, value: Any) -> bool:
-        """Renew mean and deviation."""
-        news: News = []
-        known = self.read(value, [0.0, 0.0], 0, news)
-        for renew, moments in news:
-            renew(moments)
-        return known
 
     def read(self, value: Any, out: list[float], at: int, news: News) -> bool:
         """Both at once: the deviation that is written has counted the number already."""

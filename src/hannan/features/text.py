@@ -6,14 +6,14 @@ import math
 from typing import Any
 
 from hannan.core.validation import check_integer
-from hannan.features._cells import Buckets, has_words, is_missing, words_of
-from hannan.features.column import Column, News, check_flag
+from hannan.features._cells import Buckets, is_missing, words_of
+from hannan.features.column import News, Reading, check_flag
 
 _MOST = 512
 _WORDS = 1000
 
 
-class Text(Column):
+class Text(Reading):
     """Words, each added to or taken from one of a few numbers by a hash that never changes.
 
     Which number and which sign a word has is the same on every machine. All is divided by the root
@@ -50,17 +50,8 @@ class Text(Column):
 
     def labels(self, name: str) -> list[str]:
         """Such as "note words 0" and "note missing"."""
-        return [*(f"{name} words {i}" for i in range(self.buckets)), f"{name} missing"][
-            : self.width
-        ]
-
-    def write(self, value: Any, out: list[float], at: int) -> bool:
-        """The bag of words."""
-        return self.read(value, out, at, [])
-
-    def see(self, value: Any) -> bool:
-        """Nothing is learned."""
-        return self.indicator or (not is_missing(value) and has_words(value))
+        words = [f"{name} words {i}" for i in range(self.buckets)]
+        return [*words, f"{name} missing"][: self.width]
 
     def read(self, value: Any, out: list[float], at: int, news: News) -> bool:
         """What is written; there are no news."""
