@@ -138,9 +138,9 @@ class _Table(TablePredictor):
         return self.lower(context)
 
     def lower(self, context: Any) -> FloatArray:
-        total, count = self._row(context, 2)
+        total, count = self._row(context)
         design = self.ridge + count
         return np.asarray((total - self.alpha * np.sqrt(design)) / design)
 
     def learn(self, context: Any, action: Action, loss: Any) -> None:
-        self._row(context, 2, keep=True)[:, action] += (loss, 1.0)
+        self._row(context, keep=True)[:, action] += (loss, 1.0)

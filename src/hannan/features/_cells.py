@@ -53,8 +53,9 @@ def as_date(value: Any, format: str | None = None) -> datetime | None:
     try:
         if isinstance(value, str):
             text = value.strip()
-            iso = format is None
-            value = datetime.fromisoformat(text) if iso else datetime.strptime(text, format)
+            value = (
+                datetime.fromisoformat(text) if format is None else datetime.strptime(text, format)
+            )
         elif isinstance(value, np.datetime64):
             value = value.astype("datetime64[us]").item()
         if type(value) is datetime and value.tzinfo is None:

@@ -14,7 +14,7 @@ from hannan.core.rounds import IntArray
 from hannan.core.state import Array, Part, State
 from hannan.core.validation import FloatArray
 from hannan.kernels import blend as kernel
-from hannan.predictors._rows import MEMORY, Standardiser, usable
+from hannan.predictors._rows import MEMORY, Standardiser, diagonal, usable
 from hannan.predictors._table import FORGETTING
 
 BANDWIDTHS = (1.0, 2.0)
@@ -72,10 +72,6 @@ class Fits(Parametrised):
         self._phases: FloatArray = rng.uniform(0.0, 2.0 * math.pi, m)
         self._height = math.sqrt(2.0 / each) if m else 0.0
         self._scaling = Standardiser(n_actions, n_features, min(memory, MEMORY))
-        self._weights: FloatArray = np.zeros(0)
-        self._inverse: FloatArray = np.zeros(0)
-        self._seen = np.zeros(n_actions, dtype=np.bool_)
-        self._tally: FloatArray = np.zeros(0)
         self._forget()
         self._raw = np.zeros(n_features)
         self._v = np.zeros(q + m)
@@ -100,18 +96,16 @@ class Fits(Parametrised):
 
     def _forget(self) -> None:
         """As if nothing had been learned, in the present scaling."""
-        K = self.n_actions
-        parts = []
-        for n in self._sizes.tolist():
-            part = np.zeros(self._length(n))
-            i = np.arange(n)
-            part[i * (i + 3) // 2 if self._triangular else i] = 1.0 / self.ridge
-            parts.append(part)
-        self._inverse = np.concatenate(parts)  # one for all actions until they part
+        K, start = self.n_actions, 1.0 / self.ridge
+        parts = [
+            diagonal(n, start) if self._triangular else np.full(n, start)
+            for n in self._sizes.tolist()
+        ]
+        self._inverse: FloatArray = np.concatenate(parts)  # one for all actions until they part
         self._one = len(self._inverse)
-        self._weights = np.zeros(K * int(self._sizes.sum()))
+        self._weights: FloatArray = np.zeros(K * int(self._sizes.sum()))
         self._seen = np.zeros(K, dtype=np.bool_)
-        self._tally = np.zeros(len(self._sizes) + 2)
+        self._tally: FloatArray = np.zeros(len(self._sizes) + 2)
 
     def _restored(self) -> None:
         """Gather what all kernels take."""

@@ -19,7 +19,7 @@ from hannan.kernels.blend import LARGEST
 from hannan.predictors._fits import Fits
 from hannan.predictors._rows import usable
 from hannan.predictors._several import Several
-from hannan.predictors._table import as_loss, check_prepared
+from hannan.predictors._table import as_loss, check_prepared, lowest
 
 _FLOAT64 = np.dtype(np.float64)
 
@@ -70,11 +70,9 @@ class LowerConfidence(Predictor):
         Ties go to the smallest action. For rows of features widths are computed only as long as
         one of them could still change the answer.
         """
-        fits, x = self._ready(context)
-        action, estimates = fits.advise(x, available, self.alpha)
-        if action < 0:
-            raise self._unusable(context)
-        return action, estimates
+        means, widths = self._look(context)
+        low = self._below(means, widths, self.alpha)
+        return lowest(low, available), np.clip(means, 0.0, 1.0)
 
     def _look(self, context: Any, widths: bool = True) -> tuple[FloatArray, FloatArray]:
         """The means as they are, and the widths; the latter empty if they are not asked for."""
@@ -85,7 +83,9 @@ class LowerConfidence(Predictor):
         return values
 
     def _lower(self, context: Any, alpha: float) -> FloatArray:
-        means, widths = self._look(context)
+        return self._below(*self._look(context), alpha)
+
+    def _below(self, means: FloatArray, widths: FloatArray, alpha: float) -> FloatArray:
         fits = self._fresh if self._fits is None else self._fits
         return np.asarray(means - alpha * fits.deviation * widths)
 
@@ -112,6 +112,15 @@ class RowPredictor(LowerConfidence):
     @abstractmethod
     def _new_fits(self, n_actions: int, n_features: int) -> Any:
         """Return regressions for K elements that have seen nothing."""
+
+    def advise(self, context: Any, available: IntArray | None = None) -> tuple[int, FloatArray]:
+        if not self._on_rows:
+            return super().advise(context, available)
+        fits, row = self._ready(context)
+        action, estimates = fits.advise(row, available, self.alpha)
+        if action < 0:
+            raise bad_row(self, context)
+        return action, estimates
 
     def learn(self, context: Any, action: Action, loss: Any) -> None:
         """Count how wrong the prediction was, then learn what was seen."""

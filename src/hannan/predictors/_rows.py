@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 
 import numpy as np
@@ -69,11 +70,8 @@ class Standardiser(Parametrised):
 
     def extended(self, n_actions: int) -> Standardiser:
         """With more actions, of which no observation is kept."""
-        twin = Standardiser(n_actions, self.n_features, self.memory)
-        twin.center[:], twin.scale[:] = self.center, self.scale
-        twin._count, twin._last = self._count, self._last
-        twin._rows = self._rows.copy()
-        twin._elements, twin._losses = list(self._elements), list(self._losses)
+        twin = copy.deepcopy(self)
+        twin.n_actions = n_actions
         return twin
 
     def keep(self, row: FloatArray, elements: IntArray, losses: FloatArray) -> bool:
@@ -101,6 +99,14 @@ class Standardiser(Parametrised):
         if self._count == self._last:
             self._rows = np.zeros((0, self.n_features))
             self._elements, self._losses = [], []
+
+
+def diagonal(n: int, value: float) -> FloatArray:
+    """A matrix with the same number all along its diagonal: its lower triangle, row by row."""
+    triangle = np.zeros(n * (n + 1) // 2)
+    i = np.arange(n)
+    triangle[i * (i + 3) // 2] = value
+    return triangle
 
 
 def usable(row: FloatArray) -> bool:

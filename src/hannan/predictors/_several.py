@@ -12,7 +12,7 @@ from hannan.core.rounds import IntArray
 from hannan.core.state import Array, Part, State
 from hannan.core.validation import FloatArray
 from hannan.kernels import blend as kernel
-from hannan.predictors._table import FORGETTING, check_prepared, lowest
+from hannan.predictors._table import FORGETTING, check_prepared
 
 _LIGHT = 0.01  # the widths of parts with a smaller share are not asked for
 
@@ -50,13 +50,6 @@ class Several(Parametrised):
     def deviation(self) -> float:
         """σ, the size of an error."""
         return float(kernel.deviation(self._tally))
-
-    def advise(
-        self, context: Any, available: IntArray | None, alpha: float
-    ) -> tuple[int, FloatArray]:
-        """The action of least lower confidence value, and the means."""
-        means, widths = self.look(context, widths=True)
-        return lowest(means - alpha * self.deviation * widths, available), means
 
     def look(self, context: Any, widths: bool) -> tuple[FloatArray, FloatArray]:
         """The means, and the widths of those parts that have some."""

@@ -10,14 +10,12 @@ import numpy as np
 from hannan.core import Menu
 from hannan.core.crossing import Crossing
 from hannan.core.params import Parametrised
-from hannan.core.rounds import IntArray
 from hannan.core.state import Array, Key, ListOf, Part, State
 from hannan.core.validation import FloatArray
 from hannan.kernels import hybrid as kernel
 from hannan.kernels.blend import deviation
 from hannan.predictors._items import ItemTerms
-from hannan.predictors._rows import LAST, Standardiser
-from hannan.predictors._table import lowest
+from hannan.predictors._rows import LAST, Standardiser, diagonal
 
 BANDWIDTHS = (1.0, 2.0)
 FORGETTING = 0.9995  # of squared errors: rare clicks tell parts apart slowly
@@ -71,30 +69,18 @@ class SharedFits(Parametrised):
         self._scaling = Standardiser(1, p + q, memory)
         self._names: list[Hashable] = []  # of the items in the observations that are kept
         self._cache: tuple[Menu, FloatArray] | None = None
-        self._weights: FloatArray = np.zeros(0)
-        self._inverse: FloatArray = np.zeros(0)
-        self._factor: FloatArray = np.zeros(0)
-        self._level: FloatArray = np.zeros(0)
-        self._tally: FloatArray = np.zeros(0)
-        self._turn = np.zeros(1, np.int64)
-        self._items = ItemTerms(capacity)
         self._forget()
 
     def _forget(self) -> None:
         """As if nothing had been learned, in the present scaling."""
         m, size = len(self._phases), self._plan_size
         begin, end = kernel.bounds(m, self._single, size)
-        parts = []
-        for n in (end - begin).tolist():
-            part = np.zeros(n * (n + 1) // 2)
-            i = np.arange(n)
-            part[i * (i + 3) // 2] = 1.0 / self.ridge
-            parts.append(part)
-        self._inverse = np.concatenate(parts)
-        self._weights = np.zeros((kernel.PARTS, m + size))
-        self._factor = np.ones(kernel.PARTS)
-        self._level = np.array([0.5, 1.0])
-        self._tally = np.zeros(kernel.PARTS + 2)
+        parts = [diagonal(n, 1.0 / self.ridge) for n in (end - begin).tolist()]
+        self._inverse: FloatArray = np.concatenate(parts)
+        self._weights: FloatArray = np.zeros((kernel.PARTS, m + size))
+        self._factor: FloatArray = np.ones(kernel.PARTS)
+        self._level: FloatArray = np.array([0.5, 1.0])
+        self._tally: FloatArray = np.zeros(kernel.PARTS + 2)
         self._turn = np.zeros(1, np.int64)
         self._items = ItemTerms(self.capacity)
         self._cache = None
@@ -131,16 +117,6 @@ class SharedFits(Parametrised):
     def deviation(self) -> float:
         """σ, the size of an error."""
         return float(deviation(self._tally))
-
-    def advise(
-        self, menu: Menu, available: IntArray | None, alpha: float
-    ) -> tuple[int, FloatArray]:
-        """The action of least lower confidence value, -1 for a bad menu; and the clipped means."""
-        values = self.look(menu, widths=True)
-        if values is None:
-            return -1, np.empty(0)
-        means, widths = values
-        return lowest(means - alpha * self.deviation * widths, available), np.clip(means, 0.0, 1.0)
 
     def look(self, menu: Menu, widths: bool) -> tuple[FloatArray, FloatArray] | None:
         """Means and widths of all actions; None for features that cannot be used."""

@@ -12,6 +12,7 @@ from hannan.core.arrays import as_array, as_floats, as_scalar, grown
 from hannan.core.errors import InputTypeError, LossError, OrderError
 from hannan.core.loss import LossFunction
 from hannan.core.params import short
+from hannan.core.policy import Action
 from hannan.core.predictor import Predictor
 from hannan.core.rounds import IntArray
 from hannan.core.state import MOST, Array, Count, DictOf, Key, State
@@ -53,6 +54,13 @@ class TablePredictor(Predictor):
         twin._n_actions = n_actions
         return twin
 
+    def learn(self, context: Any, action: Action, loss: Any) -> None:
+        """Count what was seen: sums in the first row, numbers in the second."""
+        seen = as_loss(self, loss)
+        row = self._row(context, keep=True)
+        row[0, action] += seen
+        row[1, action] += 1.0
+
     def _key(self, context: Any) -> Hashable:
         """Whose row is meant."""
         if not self.by_context:
@@ -63,13 +71,13 @@ class TablePredictor(Predictor):
             return as_array(context).tobytes()
         return as_scalar(context)  # type: ignore[no-any-return]
 
-    def _row(self, context: Any, numbers: int, keep: bool = False) -> FloatArray:
-        """The numbers of a context, [numbers, K], zero at first; asking alone keeps nothing."""
+    def _row(self, context: Any, *, keep: bool = False) -> FloatArray:
+        """The numbers of a context, [_numbers, K], zero at first; asking alone keeps nothing."""
         key = context if self.by_context and type(context) is int else self._key(context)
         row = self._rows.get(key)
         if row is None:
             check_prepared(type(self).__name__, self._n_actions)
-            row = np.zeros((numbers, self._n_actions))
+            row = np.zeros((self._numbers, self._n_actions))
             if keep:
                 self._rows[key] = row
         return row

@@ -47,13 +47,11 @@ class ExponentialMean(TablePredictor):
 
     def predict(self, context: Any) -> FloatArray:
         """The weighted mean on this context."""
-        total, weight = self._row(context, 2)
+        total, weight = self._row(context)
         return np.asarray(total / np.maximum(weight, 1.0))
 
     def learn(self, context: Any, action: Action, loss: Any) -> None:
         """Let the past of what was seen fade, and count the new."""
-        loss = as_loss(self, loss)
-        row = self._row(context, 2, keep=True)
-        row[:, action] *= 1.0 - self.rate
-        row[0, action] += loss
-        row[1, action] += 1.0
+        as_loss(self, loss)  # before anything changes
+        self._row(context, keep=True)[:, action] *= 1.0 - self.rate
+        super().learn(context, action, loss)

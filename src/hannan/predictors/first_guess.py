@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hannan.core.arrays import as_floats
-from hannan.core.policy import Action
 from hannan.core.state import State
 from hannan.core.validation import FloatArray, check_positive, refuse
-from hannan.predictors._table import TablePredictor, as_loss
+from hannan.predictors._table import TablePredictor
 
 
 class FirstGuess(TablePredictor):
@@ -59,12 +58,5 @@ class FirstGuess(TablePredictor):
 
     def predict(self, context: Any) -> FloatArray:
         """The first guess, improved by what was seen on any context."""
-        sums, counts = self._row(context, 2)
+        sums, counts = self._row(context)
         return np.asarray((self.weight * self._first + sums) / (self.weight + counts))
-
-    def learn(self, context: Any, action: Action, loss: Any) -> None:
-        """Count what was seen."""
-        seen = as_loss(self, loss)
-        row = self._row(context, 2, keep=True)
-        row[0, action] += seen
-        row[1, action] += 1.0

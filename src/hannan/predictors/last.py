@@ -48,12 +48,12 @@ class Last(TablePredictor):
     def predict(self, context: Any) -> Losses:
         """The last losses seen on this context, or the last loss function."""
         function = self._functions.get(self._key(context)) if self._functions else None
-        return np.array(self._row(context, 1)[0]) if function is None else function
+        return np.array(self._row(context)[0]) if function is None else function
 
     def learn(self, context: Any, action: Action, loss: Any) -> None:
         """Remember what was seen."""
         if isinstance(loss, LossFunction):
             self._functions[self._key(context)] = loss
             return
-        self._row(context, 1, keep=True)[0, action] = as_loss(self, loss)
+        self._row(context, keep=True)[0, action] = as_loss(self, loss)
         self._functions.pop(self._key(context), None)

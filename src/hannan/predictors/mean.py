@@ -88,24 +88,24 @@ class Mean(TablePredictor):
 
     def estimate(self, context: Any) -> FloatArray:
         """The plain mean on this context; 0 where nothing was seen."""
-        total, count = self._row(context, 2)
+        total, count = self._row(context)
         return np.asarray(total / np.maximum(count, 1.0))
 
     def widths(self, context: Any) -> FloatArray:
         """1/√(n+1), how far each mean may be off, in units of the size of an error."""
-        return np.asarray(1.0 / np.sqrt(self._row(context, 2)[1] + 1.0))
+        return np.asarray(1.0 / np.sqrt(self._row(context)[1] + 1.0))
 
     def advise(self, context: Any, available: IntArray | None = None) -> tuple[int, FloatArray]:
         """The action of the least guess, even below 0, and `estimate`."""
         if available is not None or self.alpha == 0.0:
             return lowest(self._lower(context)[1], available), self.estimate(context)
         estimate = np.empty(self._n_actions)
-        return kernel.advise(self._row(context, 2), self._errors, self.alpha, estimate), estimate
+        return kernel.advise(self._row(context), self._errors, self.alpha, estimate), estimate
 
     def learn(self, context: Any, action: Action, loss: Any) -> None:
         """Count what was seen."""
         loss = as_loss(self, loss)
-        row = self._row(context, 2, keep=True)
+        row = self._row(context, keep=True)
         if type(loss) is float and type(action) is int and 0 <= action < self._n_actions:
             kernel.learn(row, self._errors, action, loss)
             return
@@ -121,11 +121,8 @@ class Mean(TablePredictor):
         """The shrunk means, and the same less their widths; plain means for α = 0."""
         if self.alpha == 0.0:
             return (self.estimate(context),) * 2
-        total, count = self._row(context, 2)
+        total, count = self._row(context)
         shrunk = np.asarray(total / (count + 1.0))
-        return shrunk, np.asarray(shrunk - self.alpha * self._sigma / np.sqrt(count + 1.0))
-
-    @property
-    def _sigma(self) -> float:
-        """The size of past errors."""
-        return float(deviation(self._errors))
+        return shrunk, np.asarray(
+            shrunk - self.alpha * deviation(self._errors) / np.sqrt(count + 1.0)
+        )
