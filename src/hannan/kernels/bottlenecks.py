@@ -16,9 +16,9 @@ from numba import float64
 
 from hannan.kernels import lanes
 from hannan.kernels.compiling import njit
-from hannan.kernels.hits import count_hit, count_short
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.matroids import kruskal_rows
+from hannan.kernels.weights import count_hit, count_short
 
 
 @njit

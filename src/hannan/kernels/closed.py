@@ -10,17 +10,11 @@ from hannan.kernels.compiling import njit
 
 
 @njit
-def _mean(known, k, best, low, high):
-    """The mean loss of an element that was seen, within bounds.
+def charge(plays, known, low, high, losses):
+    """Charge closed elements their mean loss, within bounds, where they have been seen.
 
     One virtual observation at the best mean, lest a bad first loss exclude an element.
     """
-    return min(max((known[0, k] + best) / (known[1, k] + 1.0), low), high)
-
-
-@njit
-def charge(plays, known, low, high, losses):
-    """Charge closed elements their mean loss, where they have been seen."""
     if known.shape[1] == 0:
         return
     sums, counts = known[0], known[1]
@@ -30,7 +24,7 @@ def charge(plays, known, low, high, losses):
             best = sums[k] / counts[k]
     for k in range(plays.size):
         if plays[k] < 0 and counts[k] > 0.0:
-            losses[k] = _mean(known, k, best, low, high)
+            losses[k] = min(max((sums[k] + best) / (counts[k] + 1.0), low), high)
 
 
 @njit

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from hannan.kernels.compiling import njit
-from hannan.kernels.linear import fill_normals
+from hannan.kernels.linear import backward, fill_normals, forward
 
 
 @njit
@@ -59,21 +59,9 @@ def add(U, b, rows, losses):
 @njit
 def fit(U, b, w):
     """w = A^-1 b."""
-    P = b.size
-    for i in range(P):
-        w[i] = b[i]
-    for i in range(P):
-        w[i] /= U[i, i]
-        top = w[i]
-        row = U[i]
-        for j in range(i + 1, P):
-            w[j] -= row[j] * top
-    for i in range(P - 1, -1, -1):
-        row = U[i]
-        t = w[i]
-        for j in range(i + 1, P):
-            t -= row[j] * w[j]
-        w[i] = t / row[i]
+    w[:] = b
+    forward(U, w)
+    backward(U, w)
 
 
 @njit

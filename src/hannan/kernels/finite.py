@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from hannan.kernels import lanes
 from hannan.kernels.compiling import njit
-from hannan.kernels.hits import count_hit, count_short
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_laplace, laplace_one, transpose
-from hannan.kernels.weights import chance, take
+from hannan.kernels.weights import chance, count_hit, count_short, take
 
 CHUNK = 256  # policies projected before their noise is transposed from lanes into rows
 _MARGIN = 1.5  # the next losses may be so many times further apart than these

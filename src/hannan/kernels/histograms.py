@@ -78,16 +78,6 @@ def combine(stat, z, start, size, scale, out):
 
 
 @njit
-def smaller(values, start, K):
-    """The first smallest of K numbers."""
-    best = 0
-    for k in range(1, K):
-        if values[start + k] < values[start + best]:
-            best = k
-    return best
-
-
-@njit
 def best_stump(values, shape, code):
     """The value of the best stump, which is written to `code`.
 
@@ -96,7 +86,7 @@ def best_stump(values, shape, code):
     G, C, K, _ = shape
     top = G * C * K * WIDTH
     code[0], code[1] = -1, 0
-    code[2] = code[3] = smaller(values, top, K)
+    code[2] = code[3] = values[top : top + K].argmin()
     best = values[top + code[2]]
     infinite = lanes.splat(np.inf)
     lowest = np.empty(WIDTH)

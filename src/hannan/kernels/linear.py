@@ -89,7 +89,7 @@ def add(U, b, x, losses):
 
 
 @fast
-def _forward(U, v):
+def forward(U, v):
     """Replace v by U^-T v."""
     for i in range(v.size):
         top = v[i] / U[i, i]
@@ -97,6 +97,17 @@ def _forward(U, v):
         line, rest = U[i, i + 1 :], v[i + 1 :]
         for j in range(line.size):
             rest[j] -= line[j] * top
+
+
+@fast
+def backward(U, v):
+    """Replace v by U^-1 v."""
+    for i in range(v.size - 1, -1, -1):
+        line, rest = U[i, i + 1 :], v[i + 1 :]
+        t = v[i]
+        for j in range(line.size):
+            t -= line[j] * rest[j]
+        v[i] = t / U[i, i]
 
 
 @fast
@@ -108,22 +119,17 @@ def solve(U, b, row, x, v, scores):
         x[i] = row[i]
     for i in range(p):
         v[i] = x[i]
-    _forward(U, v)
+    forward(U, v)
     h = 0.0
     for i in range(p):
         h += v[i] * v[i]
     y = v.copy()
+    backward(U, y)
     for k in range(K):
         scores[k] = 0.0
     for i in range(p - 1, -1, -1):
-        line, rest = U[i, i + 1 :], y[i + 1 :]
-        t = y[i]
-        for j in range(line.size):
-            t -= line[j] * rest[j]
-        t /= U[i, i]
-        y[i] = t
         for k in range(K):
-            scores[k] += t * b[i, k]
+            scores[k] += y[i] * b[i, k]
     return h
 
 
@@ -255,16 +261,6 @@ def normal_tails(t, density, survival):
 
 
 @fast
-def _normalise(weights):
-    """Divide by the sum."""
-    total = 0.0
-    for k in range(weights.size):
-        total += weights[k]
-    for k in range(weights.size):
-        weights[k] /= total
-
-
-@fast
 def normal_lesson(scores, sigma, action, loss, leverage, trials, law):
     """What `law.lesson` says for normal noise; a loss moves its score by the leverage."""
     normal_law(scores, sigma, -1, 0.0, law)
@@ -312,4 +308,8 @@ def normal_law(scores, sigma, action, rise, out):
             product *= survival[at + k]
         for k in range(K):
             out[k] += density[at + k] * (product / survival[at + k])
-    _normalise(out)
+    total = 0.0
+    for k in range(K):
+        total += out[k]
+    for k in range(K):
+        out[k] /= total

@@ -21,9 +21,9 @@ from numba import float64, int32, int64
 
 from hannan.kernels import lanes
 from hannan.kernels.compiling import njit
-from hannan.kernels.hits import count_hit, count_short
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_laplace
+from hannan.kernels.weights import count_hit, count_short
 
 
 @njit(nogil=True)

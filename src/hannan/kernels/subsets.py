@@ -8,7 +8,7 @@ import numpy as np
 from numba import float64, int64
 
 from hannan.kernels.compiling import njit
-from hannan.kernels.hits import count_hit, count_short
+from hannan.kernels.weights import count_hit, count_short
 
 
 @njit

@@ -144,15 +144,6 @@ def choose(row, best):
     return found
 
 
-@njit(nogil=True)
-def minimum(totals, end, fakes, scale, price, levels):
-    """The cost of the best sequence through `end` cells."""
-    state = np.zeros(levels * totals.shape[1])
-    least = np.full(levels, np.inf)
-    sweep(totals, int64(0), end, int64(1), fakes, scale, price, state, least)
-    return least[levels - 1] if end > 0 else 0.0
-
-
 # Below, every entry of a state also stores its sequence: `count[q, n]` pieces, of which piece j
 # begins at cell since[q, n, j] and plays who[q, n, j]. Among sequences of equal cost the first is
 # kept: the smaller first policy; then, where two differ for the first time, the one that does not

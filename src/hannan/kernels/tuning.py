@@ -1,10 +1,9 @@
 """What instability costs a few leaders, and a perturbed leader among a few numbers."""
 
-import numpy as np
-from numba import float64, int64
+from numba import int64
 
 from hannan.kernels.compiling import njit
-from hannan.kernels.noise import laplace_cells
+from hannan.kernels.tabular import act
 
 # The rows of a state, [3, n].
 D, PEAK, TOP = 0, 1, 2
@@ -24,15 +23,7 @@ def measure(state, discounts, top, before, after):
 @njit
 def choose(totals, key, stream, number, scale):
     """The smallest of the totals under one draw of noise; ties to the first."""
-    z = np.zeros(totals.size, np.float32)
-    if scale != 0.0:
-        laplace_cells(key, stream, number, int64(0), z)
-    best, at = np.inf, 0
-    for i in range(totals.size):
-        value = totals[i] + scale * float64(z[i])
-        if value < best:
-            best, at = value, i
-    return at
+    return act(totals.reshape((1, -1)), int64(0), key, stream, number, int64(0), scale)
 
 
 @njit

@@ -131,7 +131,10 @@ class PolicySequences(Sequences):
         values = np.empty(count)
         for i in range(count):
             fakes = ready.fakes(first + i)
-            values[i] = kernel.minimum(self._totals, end, fakes, scale, self.price, levels)
+            state = State(levels, self._totals.shape[1])
+            passed = state.values, state.least
+            kernel.sweep(self._totals, 0, end, 1, fakes, scale, self.price, *passed)
+            values[i] = state.least[-1] if end else 0.0
         return values
 
     def _index(self, context: Pair, draw: Draw) -> int:
