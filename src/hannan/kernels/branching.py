@@ -24,6 +24,14 @@ _ROUNDING = 1e-12  # possible error of a bound, relative to the sum of all weigh
 
 
 @njit
+def bits(word):
+    """Yield the numbers of the set bits, from the lowest on."""
+    while word != _NONE:
+        yield lowest_bit(word)
+        word &= word - _ONE
+
+
+@njit
 def cost(mask, w, masks, weights):
     """The cost of one set, always summed in the same order."""
     total = 0.0
@@ -73,10 +81,8 @@ def _descend(mask, w, masks, weights):
         for c in range(masks.size):
             common = mask & masks[c]
             if common == _NONE:
-                rest = masks[c]
-                while rest != _NONE:
-                    gain[lowest_bit(rest)] -= weights[c]
-                    rest &= rest - _ONE
+                for i in bits(masks[c]):
+                    gain[i] -= weights[c]
             elif count_bits(common) == 1:
                 gain[lowest_bit(common)] += weights[c]
         at = 0
@@ -132,10 +138,8 @@ def _sums(masks, weights, count, out):
     """out[i] = total weight of the contexts that hold variable i."""
     out[:] = 0.0
     for c in range(count):
-        rest = masks[c]
-        while rest != _NONE:
-            out[lowest_bit(rest)] += weights[c]
-            rest &= rest - _ONE
+        for i in bits(masks[c]):
+            out[i] += weights[c]
 
 
 @njit
@@ -167,10 +171,7 @@ def _bound(free, w, penalty, pw, n_penalties, reward, rw, n_rewards, r, budget, 
     """
     for c in range(n_rewards):
         budget[c] = rw[c]
-    rest = free
-    while rest != _NONE:
-        i = lowest_bit(rest)
-        rest &= rest - _ONE
+    for i in bits(free):
         r[i] = w[i]
         at[i] = 0
         if r[i] < 0.0:
@@ -181,10 +182,7 @@ def _bound(free, w, penalty, pw, n_penalties, reward, rw, n_rewards, r, budget, 
         if penalty[c] & dry != _NONE:
             continue
         t = pw[c]
-        rest = penalty[c]
-        while rest != _NONE:
-            i = lowest_bit(rest)
-            rest &= rest - _ONE
+        for i in bits(penalty[c]):
             if r[i] < t:
                 r[i] += _gather(i, t - r[i], reward, budget, n_rewards, at)
                 if r[i] < t:
@@ -194,14 +192,9 @@ def _bound(free, w, penalty, pw, n_penalties, reward, rw, n_rewards, r, budget, 
                         break
         if t > 0.0:
             total += t
-            rest = penalty[c]
-            while rest != _NONE:
-                r[lowest_bit(rest)] -= t
-                rest &= rest - _ONE
-    rest = free
-    while rest != _NONE:
-        i = lowest_bit(rest)
-        rest &= rest - _ONE
+            for i in bits(penalty[c]):
+                r[i] -= t
+    for i in bits(free):
         if r[i] < 0.0:
             total += r[i]
     return total
@@ -249,10 +242,8 @@ def _propagate(
     although all its rewards are forfeited. Returns the sets and numbers that describe the node.
     """
     while True:
-        rest = take
-        while rest != _NONE:
-            paid += w[lowest_bit(rest)]
-            rest &= rest - _ONE
+        for i in bits(take):
+            paid += w[i]
         inside |= take
         free &= ~(take | leave)
         lost, n_penalties, n_rewards = _restrict(
@@ -262,10 +253,7 @@ def _propagate(
         _sums(penalty, pw, n_penalties, p)
         _sums(reward, rw, n_rewards, q)
         take, leave = _NONE, _NONE
-        rest = free
-        while rest != _NONE:
-            i = lowest_bit(rest)
-            rest &= rest - _ONE
+        for i in bits(free):
             if w[i] - p[i] >= 0.0:
                 leave |= _ONE << i
             elif w[i] + q[i] < 0.0:
@@ -278,10 +266,7 @@ def _propagate(
 def _fix(free, r, low, most):
     """Variables to take in and to leave out, since otherwise the bound would exceed `most`."""
     take, leave = _NONE, _NONE
-    rest = free
-    while rest != _NONE:
-        i = lowest_bit(rest)
-        rest &= rest - _ONE
+    for i in bits(free):
         if r[i] > 0.0 and low + r[i] > most:
             leave |= _ONE << i
         elif r[i] < 0.0 and low - r[i] > most:
@@ -293,10 +278,7 @@ def _fix(free, r, low, most):
 def _most_at_stake(free, w, p, q):
     """The variable to branch on: the one for which both choices may cost most."""
     branch, impact = _NONE, -1.0
-    rest = free
-    while rest != _NONE:
-        i = lowest_bit(rest)
-        rest &= rest - _ONE
+    for i in bits(free):
         stakes = (w[i] + q[i]) * (p[i] - w[i])
         if stakes > impact:
             branch, impact = i, stakes
