@@ -14,7 +14,6 @@ from hannan.core.validation import FloatArray
 from hannan.kernels import blend as kernel
 from hannan.kernels.losses import extremes
 
-_FLOAT64 = np.dtype(np.float64)
 FIRST, LAST = 8, 512
 MEMORY = 2**26
 
