@@ -42,6 +42,11 @@ class Draw(NamedTuple):
 
 WITHOUT_NOISE = Draw()
 
+Plus = FloatArray | None
+"""One more round with the context that a question is about, for that question only."""
+Available = NDArray[np.intp] | None
+"""What is played for each action; None where all are available."""
+
 
 class Lesson(NamedTuple):
     """What the loss of a single action teaches: its weight, and the cost of instability."""
@@ -137,11 +142,7 @@ class Objective(Stored, ABC):
         return self.leaders()[0]
 
     def action(
-        self,
-        context: Any,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: Any, draw: Draw, plus: Plus = None, available: Available = None
     ) -> Action:
         """Return the action of the minimiser under one draw on a context."""
         if plus is not None:
@@ -151,12 +152,7 @@ class Objective(Stored, ABC):
         return self.leaders(draw)[0](context)
 
     def chosen(
-        self,
-        context: Any,
-        draw: Draw,
-        count: int,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: Any, draw: Draw, count: int, plus: Plus = None, available: Available = None
     ) -> NDArray[np.bool_]:
         """Return which elements the minimiser under each of `count` draws chooses, [count, K]."""
         if available is not None and not self.scored:
@@ -176,21 +172,13 @@ class Objective(Stored, ABC):
         return inclusion
 
     def law(
-        self,
-        context: Any,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: Any, draw: Draw, plus: Plus = None, available: Available = None
     ) -> FloatArray | None:
         """Return the probability of each element under noise of this scale, or None if unknown."""
         return None
 
     def settle(
-        self,
-        context: Any,
-        losses: FloatArray,
-        draw: Draw,
-        available: NDArray[np.intp] | None = None,
+        self, context: Any, losses: FloatArray, draw: Draw, available: Available = None
     ) -> Action:
         """Add one round; return the new minimiser's action on its context, under the same draw.
 
@@ -210,8 +198,8 @@ class Objective(Stored, ABC):
         draw: Draw,
         limit: int,
         successes: int,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        plus: Plus = None,
+        available: Available = None,
     ) -> tuple[FloatArray, int]:
         r"""Return weights that estimate 1/q for some elements, and the number of draws used.
 
@@ -238,13 +226,7 @@ class Objective(Stored, ABC):
         return np.where(done, reached / successes, limit / (hits + 1.0)), used
 
     def lesson(
-        self,
-        context: Any,
-        action: int,
-        loss: float,
-        draw: Draw,
-        trials: Trials,
-        plus: FloatArray | None = None,
+        self, context: Any, action: int, loss: float, draw: Draw, trials: Trials, plus: Plus = None
     ) -> Lesson | None:
         """Return the weight of a loss and its instability, where one compiled call finds both.
 
@@ -267,8 +249,8 @@ def paired_lesson(
     loss: float,
     draw: Draw,
     trials: Trials,
-    plus: FloatArray | None = None,
-    available: NDArray[np.intp] | None = None,
+    plus: Plus = None,
+    available: Available = None,
 ) -> Lesson:
     """Find a weight by draws that serve as themselves and as their negatives, and what it costs.
 
@@ -312,7 +294,7 @@ def paired_lesson(
     return Lesson(weight, used, max(0.0, float(weight * loss * (before - after))))
 
 
-def played(law: FloatArray, available: NDArray[np.intp] | None) -> FloatArray:
+def played(law: FloatArray, available: Available) -> FloatArray:
     """Return the law of the actions played, given that of those chosen and their substitutes."""
     if available is None:
         return law
@@ -330,11 +312,7 @@ def with_rounds(total: Objective, contexts: Sequence[Any], losses: FloatArray) -
 
 
 def foresee(
-    total: Objective,
-    context: Any,
-    losses: Any,
-    draw: Draw,
-    available: NDArray[np.intp] | None = None,
+    total: Objective, context: Any, losses: Any, draw: Draw, available: Available = None
 ) -> Action:
     """Return what `total.settle` would return; nothing is added."""
     if total.oracle.counts_rounds and available is None:  # one more round is in the design, too

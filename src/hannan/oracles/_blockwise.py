@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action, Objective, Policy
-from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
+from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Noise, Plus
 from hannan.core.validation import FloatArray
 from hannan.perturbation import Blocks
 
@@ -61,11 +61,7 @@ class BlockObjective(Objective):
         """The action of each coded policy."""
 
     def action(
-        self,
-        context: Any,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: Any, draw: Draw, plus: Plus = None, available: Available = None
     ) -> Action:
         if plus is not None:
             return self._after(context, plus, draw.noise).action(context, draw, None, available)
@@ -85,12 +81,7 @@ class BlockObjective(Objective):
         return self._search(draw, count)[1]
 
     def chosen(
-        self,
-        context: Any,
-        draw: Draw,
-        count: int,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: Any, draw: Draw, count: int, plus: Plus = None, available: Available = None
     ) -> NDArray[np.bool_]:
         total = self if plus is None else self._after(context, plus, draw.noise)
         codes = total._search(draw, count)[0]
@@ -106,8 +97,8 @@ class BlockObjective(Objective):
         draw: Draw,
         limit: int,
         successes: int,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        plus: Plus = None,
+        available: Available = None,
     ) -> tuple[FloatArray, int]:
         """Search leader after leader inside one compiled call for each block of noise."""
         if plus is not None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hannan.core import Action, ContextError, InfeasibleError, Objective, Oracle, Policy
 from hannan.core.arrays import as_array, as_list, missing
 from hannan.core.availability import substitution
-from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
+from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Noise, Plus
 from hannan.core.state import Array, State
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels.lanes import WIDTH
@@ -208,11 +208,7 @@ class SetObjective(Objective):
         self.totals += losses
 
     def action(
-        self,
-        context: None,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: None, draw: Draw, plus: Plus = None, available: Available = None
     ) -> Action:
         if available is not None and not self._closing(available):
             return super().action(context, draw, plus, available)
@@ -224,7 +220,7 @@ class SetObjective(Objective):
         return oracle.action(chosen)
 
     def settle(
-        self, context: None, losses: FloatArray, draw: Draw, available: Elements | None = None
+        self, context: None, losses: FloatArray, draw: Draw, available: Available = None
     ) -> Action:
         """Solve first and add afterwards: if a solver fails, nothing has changed."""
         action = self.action(context, draw, losses, available)
@@ -242,12 +238,7 @@ class SetObjective(Objective):
         return values
 
     def chosen(
-        self,
-        context: None,
-        draw: Draw,
-        count: int,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: None, draw: Draw, count: int, plus: Plus = None, available: Available = None
     ) -> NDArray[np.bool_]:
         if available is not None:
             if not self._closing(available):
@@ -275,8 +266,8 @@ class SetObjective(Objective):
         draw: Draw,
         limit: int,
         successes: int,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        plus: Plus = None,
+        available: Available = None,
     ) -> tuple[FloatArray, int]:
         """One compiled call for each block of noise, where the class has one."""
         noise, first, scale = draw
@@ -303,7 +294,7 @@ class SetObjective(Objective):
         """Return whether elements are closed, rather than replaced by substitutes."""
         return self.scored or bool((available < 0).any())
 
-    def _costs(self, plus: FloatArray | None, available: Elements | None) -> FloatArray:
+    def _costs(self, plus: Plus, available: Available) -> FloatArray:
         """Return the totals with one more round, infinite for closed elements."""
         totals = self.totals if plus is None else self.totals + plus
         return totals if available is None else np.where(available >= 0, totals, np.inf)

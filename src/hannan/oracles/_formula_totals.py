@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Objective, Policy
-from hannan.core.oracle import WITHOUT_NOISE, Draw
+from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Plus
 from hannan.core.state import Array, Count, Number, Numbered, Part, State
 from hannan.core.validation import FloatArray
 from hannan.kernels import branching, formulas
@@ -141,11 +141,7 @@ class FormulaObjective(Objective):
         return values
 
     def action(
-        self,
-        context: int,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: int, draw: Draw, plus: Plus = None, available: Available = None
     ) -> int:
         touched, weight = 0, 0.0
         if plus is not None:

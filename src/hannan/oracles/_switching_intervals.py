@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action, Oracle, Policy
-from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
+from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Noise, Plus
 from hannan.core.policy import loss_of
 from hannan.core.state import Array, Context, Count, Key, ListOf, Numbered, Part, State, TupleOf
 from hannan.core.stored import Stored
@@ -59,11 +59,7 @@ class IntervalSequences(Sequences):
         self._last = None
 
     def action(
-        self,
-        context: Pair,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: Pair, draw: Draw, plus: Plus = None, available: Available = None
     ) -> Action:
         if plus is not None or available is not None:
             return super().action(context, draw, plus, available)

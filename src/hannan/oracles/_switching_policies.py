@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hannan.core import Action, ContextError, Policy
-from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
+from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Noise, Plus
 from hannan.core.state import LARGEST, Anything, Count
 from hannan.core.state import State as Declared
 from hannan.core.validation import FloatArray
@@ -89,11 +88,7 @@ class PolicySequences(Sequences):
             self._walk = None
 
     def action(
-        self,
-        context: Pair,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: Pair, draw: Draw, plus: Plus = None, available: Available = None
     ) -> Action:
         """The action of the leader at one time; with noise the rest is not computed."""
         choice = self._index_plus(context, draw, plus)
@@ -102,7 +97,7 @@ class PolicySequences(Sequences):
         action = self._play(choice, context)
         return action if available is None else int(available[action])
 
-    def _index_plus(self, context: Pair, draw: Draw, plus: FloatArray | None) -> int | None:
+    def _index_plus(self, context: Pair, draw: Draw, plus: Plus) -> int | None:
         """The policy that leads at this time with one more round; None where a copy must tell."""
         if plus is None:
             return self._index(context, draw)

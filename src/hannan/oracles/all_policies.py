@@ -9,7 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Objective, Policy
-from hannan.core.oracle import WITHOUT_NOISE, Draw, FullTable, Lesson, Noise, Trials, positions
+from hannan.core.oracle import (
+    WITHOUT_NOISE,
+    Available,
+    Draw,
+    FullTable,
+    Lesson,
+    Noise,
+    Plus,
+    Trials,
+    positions,
+)
 from hannan.core.state import Array, State
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import tabular as kernel
@@ -133,11 +143,7 @@ class TableObjective(Objective):
         row += losses
 
     def action(
-        self,
-        context: int,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: int, draw: Draw, plus: Plus = None, available: Available = None
     ) -> int:
         noise, number, scale = draw
         key, stream, place = _address(noise, context)
@@ -147,11 +153,7 @@ class TableObjective(Objective):
         return int(kernel.act(self.totals, context, key, stream, number, place, scale))
 
     def settle(
-        self,
-        context: int,
-        losses: FloatArray,
-        draw: Draw,
-        available: NDArray[np.intp] | None = None,
+        self, context: int, losses: FloatArray, draw: Draw, available: Available = None
     ) -> int:
         """Add and lead in one compiled call."""
         if available is not None:
@@ -161,12 +163,7 @@ class TableObjective(Objective):
         return int(kernel.settle(self.totals, context, key, stream, number, place, scale, losses))
 
     def chosen(
-        self,
-        context: int,
-        draw: Draw,
-        count: int,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: int, draw: Draw, count: int, plus: Plus = None, available: Available = None
     ) -> NDArray[np.bool_]:
         noise, first, scale = draw
         key, stream, place = _address(noise, context)
@@ -181,8 +178,8 @@ class TableObjective(Objective):
         draw: Draw,
         limit: int,
         successes: int,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        plus: Plus = None,
+        available: Available = None,
     ) -> tuple[FloatArray, int]:
         """Go through the draws of one row inside one compiled call."""
         if len(elements) != 1:
@@ -197,11 +194,7 @@ class TableObjective(Objective):
         return np.array([weight]), int(used)
 
     def law(
-        self,
-        context: int,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: int, draw: Draw, plus: Plus = None, available: Available = None
     ) -> FloatArray:
         """A one-dimensional integral: contexts decouple."""
         noisy = isinstance(draw.noise, TableNoise) and draw.noise.places.item(context) >= 0
@@ -209,13 +202,7 @@ class TableObjective(Objective):
         return law_of_argmin(row, draw.scale if noisy else 0.0)
 
     def lesson(
-        self,
-        context: int,
-        action: int,
-        loss: float,
-        draw: Draw,
-        trials: Trials,
-        plus: FloatArray | None = None,
+        self, context: int, action: int, loss: float, draw: Draw, trials: Trials, plus: Plus = None
     ) -> Lesson | None:
         """Computed from the law, where that is wanted and there is noise."""
         noise, _, scale = draw
@@ -231,12 +218,7 @@ class TableObjective(Objective):
     def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
         return np.array([self._solve(draw.later(i))[1] for i in range(count)])
 
-    def _row(
-        self,
-        context: int,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
-    ) -> FloatArray:
+    def _row(self, context: int, plus: Plus = None, available: Available = None) -> FloatArray:
         """Totals of one context, [1, K]; infinite for actions that are not available."""
         row = self.totals[context : context + 1]
         if plus is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hannan.core import Action, Oracle, Policy
-from hannan.core.oracle import Draw, Lesson, Noise, Trials, paired_lesson, played
+from hannan.core.oracle import Available, Draw, Lesson, Noise, Plus, Trials, paired_lesson, played
 from hannan.core.panel import Choices, Draws, Panel
 from hannan.core.rounds import IntArray
 from hannan.core.state import Array, State
@@ -230,11 +230,7 @@ class FiniteObjective(BlockObjective):
         self._pass.add(self._views[context], self.oracle.losses_by_code(losses))
 
     def action(
-        self,
-        context: int,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: IntArray | None = None,
+        self, context: int, draw: Draw, plus: Plus = None, available: Available = None
     ) -> Action:
         column = self._views[context]
         if plus is not None:
@@ -248,7 +244,7 @@ class FiniteObjective(BlockObjective):
         return code if self.oracle.sets is None else self.oracle.action(code)
 
     def settle(
-        self, context: int, losses: FloatArray, draw: Draw, available: IntArray | None = None
+        self, context: int, losses: FloatArray, draw: Draw, available: Available = None
     ) -> Action:
         if draw.scale == 0.0 or draw.noise is None or available is not None:
             return super().settle(context, losses, draw, available)
@@ -258,12 +254,7 @@ class FiniteObjective(BlockObjective):
         return oracle.action(self._pass.add_and_act(column, oracle.losses_by_code(losses), draw))
 
     def chosen(
-        self,
-        context: int,
-        draw: Draw,
-        count: int,
-        plus: FloatArray | None = None,
-        available: IntArray | None = None,
+        self, context: int, draw: Draw, count: int, plus: Plus = None, available: Available = None
     ) -> NDArray[np.bool_]:
         if self.oracle.sets is None:
             return super().chosen(context, draw, count, plus, available)
@@ -278,8 +269,8 @@ class FiniteObjective(BlockObjective):
         draw: Draw,
         limit: int,
         successes: int,
-        plus: FloatArray | None = None,
-        available: IntArray | None = None,
+        plus: Plus = None,
+        available: Available = None,
     ) -> tuple[FloatArray, int]:
         """Search leader after leader inside one compiled call for each block of noise."""
         sets, (noise, first, scale) = self.oracle.sets, draw
@@ -303,13 +294,7 @@ class FiniteObjective(BlockObjective):
         return np.where(hits >= successes, reached / successes, limit / (hits + 1.0)), used
 
     def lesson(
-        self,
-        context: int,
-        action: int,
-        loss: float,
-        draw: Draw,
-        trials: Trials,
-        plus: FloatArray | None = None,
+        self, context: int, action: int, loss: float, draw: Draw, trials: Trials, plus: Plus = None
     ) -> Lesson | None:
         """Find a weight by both signs of a draw in one pass, one of its coordinates left out."""
         noise, number, scale = draw
@@ -346,11 +331,7 @@ class FiniteObjective(BlockObjective):
         return Lesson(weight, used, lost)
 
     def law(
-        self,
-        context: int,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: IntArray | None = None,
+        self, context: int, draw: Draw, plus: Plus = None, available: Available = None
     ) -> FloatArray | None:
         """Known where the context carries all the noise: single actions, one perturbed context."""
         best = self._best_by_action(context, draw)
@@ -370,7 +351,7 @@ class FiniteObjective(BlockObjective):
         kernel.best_by_action(self.scores, self._views[context], best)
         return best
 
-    def _scores_plus(self, context: int, plus: FloatArray | None) -> FloatArray:
+    def _scores_plus(self, context: int, plus: Plus) -> FloatArray:
         if plus is None:
             return self.scores
         return self._pass.plus(self._views[context], self.oracle.losses_by_code(plus))

@@ -10,7 +10,6 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hannan.core import (
     Action,
@@ -24,7 +23,7 @@ from hannan.core import (
     Policy,
 )
 from hannan.core.arrays import check_comparable
-from hannan.core.oracle import WITHOUT_NOISE, Draw
+from hannan.core.oracle import WITHOUT_NOISE, Available, Draw
 from hannan.core.policy import loss_of
 from hannan.core.state import Array, Context, Numbered, State
 from hannan.core.validation import FloatArray, check_integer, check_positive
@@ -343,11 +342,7 @@ class FunctionObjective(Objective):
         return values
 
     def settle(
-        self,
-        context: Hashable,
-        losses: FloatArray,
-        draw: Draw,
-        available: NDArray[np.intp] | None = None,
+        self, context: Hashable, losses: FloatArray, draw: Draw, available: Available = None
     ) -> Action:
         """Solve first and add afterwards: if the user's solver fails, nothing has changed."""
         action = self.action(context, draw, losses, available)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import ContextError, Objective, Policy
-from hannan.core.oracle import WITHOUT_NOISE, Draw
+from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Plus
 from hannan.core.state import Array, Number, Numbered, RowBytes, State
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
 from hannan.kernels import intercepts as kernel
@@ -231,13 +231,7 @@ class ListedObjective(FiniteObjective):
         digits = np.unravel_index(code[0], (self.oracle.steps + 1,) * self.oracle.n)
         return InterceptPolicy(self.oracle, np.array(digits))
 
-    def law(
-        self,
-        context: Any,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
-    ) -> None:
+    def law(self, context: Any, draw: Draw, plus: Plus = None, available: Available = None) -> None:
         return None
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hannan.core import Action, ContextError, Objective, Policy
 from hannan.core.arrays import as_scalar
-from hannan.core.oracle import WITHOUT_NOISE, Draw, Lesson, Trials
+from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Lesson, Plus, Trials
 from hannan.core.state import Array, Count, State
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
 from hannan.kernels import linear as kernel
@@ -303,11 +303,7 @@ class LinearObjective(Objective):
         return float(self._solved(context)[2])
 
     def scores(
-        self,
-        context: FloatArray,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: FloatArray, draw: Draw, plus: Plus = None, available: Available = None
     ) -> FloatArray:
         """Return the K predicted losses on a context, under one draw.
 
@@ -322,20 +318,12 @@ class LinearObjective(Objective):
         return scores
 
     def action(
-        self,
-        context: FloatArray,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: FloatArray, draw: Draw, plus: Plus = None, available: Available = None
     ) -> Action:
         return int(self.scores(context, draw, plus, available).argmin())
 
     def law(
-        self,
-        context: FloatArray,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: FloatArray, draw: Draw, plus: Plus = None, available: Available = None
     ) -> FloatArray:
         """A one-dimensional integral, by 48-point quadrature."""
         scores, _, h = self._solved(context)
@@ -358,7 +346,7 @@ class LinearObjective(Objective):
         loss: float,
         draw: Draw,
         trials: Trials,
-        plus: FloatArray | None = None,
+        plus: Plus = None,
     ) -> Lesson | None:
         """Computed from the law, where that is wanted and there is noise."""
         if not (trials.exact and draw.scale) or plus is not None:
@@ -419,12 +407,7 @@ class LinearObjective(Objective):
             )
 
 
-def _moved(
-    scores: FloatArray,
-    h: float,
-    plus: FloatArray | None,
-    available: NDArray[np.intp] | None,
-) -> FloatArray:
+def _moved(scores: FloatArray, h: float, plus: Plus, available: Available) -> FloatArray:
     """Return scores on a context after one more round there, infinite where not available."""
     if plus is not None:
         scores = scores + h * plus

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hannan.core import ContextError, Menu, Objective, Oracle, Policy
 from hannan.core.arrays import as_floats
-from hannan.core.oracle import WITHOUT_NOISE, Draw, played
+from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Plus, played
 from hannan.core.state import Array, Object, State
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels import law as kernel
@@ -212,11 +212,7 @@ class RulesObjective(Objective):
             self.totals += losses[context.choices]
 
     def action(
-        self,
-        context: Judged,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: Judged, draw: Draw, plus: Plus = None, available: Available = None
     ) -> int:
         choice = int(context.choices[self._noisy(draw, context, plus).argmin()])
         return choice if available is None else int(available[choice])
@@ -226,8 +222,8 @@ class RulesObjective(Objective):
         context: Judged,
         draw: Draw,
         count: int,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        plus: Plus = None,
+        available: Available = None,
     ) -> NDArray[np.bool_]:
         found = np.zeros((count, len(context)), dtype=np.bool_)
         for i in range(count):
@@ -235,11 +231,7 @@ class RulesObjective(Objective):
         return found
 
     def law(
-        self,
-        context: Judged,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: Judged, draw: Draw, plus: Plus = None, available: Available = None
     ) -> FloatArray:
         """The law of the leader, summed over the rules that choose alike."""
         totals = self.totals if plus is None else self.totals + plus[context.choices]
@@ -257,9 +249,7 @@ class RulesObjective(Objective):
     def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
         return np.array([self._noisy(draw.later(i)).min() for i in range(count)])
 
-    def _noisy(
-        self, draw: Draw, context: Judged | None = None, plus: FloatArray | None = None
-    ) -> FloatArray:
+    def _noisy(self, draw: Draw, context: Judged | None = None, plus: Plus = None) -> FloatArray:
         """Return the totals under a draw, with one more round if there is one."""
         noise, number, scale = draw
         totals = self.totals

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import InputTypeError, Objective, Oracle, ParameterError, Policy
-from hannan.core.oracle import WITHOUT_NOISE, Draw
+from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Plus
 from hannan.core.state import Array, Part, State
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels.noise import laplace_cells
@@ -149,11 +149,7 @@ class LabelObjective(Objective):
             part.add(context, pair)
 
     def settle(
-        self,
-        context: Any,
-        losses: FloatArray,
-        draw: Draw,
-        available: NDArray[np.intp] | None = None,
+        self, context: Any, losses: FloatArray, draw: Draw, available: Available = None
     ) -> Labels:
         """Lead first and add afterwards: if the base fails, nothing has changed."""
         after = self.copy()
@@ -163,11 +159,7 @@ class LabelObjective(Objective):
         return labels
 
     def action(
-        self,
-        context: Any,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: Any, draw: Draw, plus: Plus = None, available: Available = None
     ) -> Labels:
         parts = self._perturbed(draw)
         more = [None] * len(parts) if plus is None else _pairs(plus)
@@ -249,21 +241,12 @@ class LabelTable(Objective):
         self.totals[context] += losses
 
     def action(
-        self,
-        context: int,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: int, draw: Draw, plus: Plus = None, available: Available = None
     ) -> Labels:
         return np.flatnonzero(self.chosen(context, draw, 1, plus)[0])
 
     def chosen(
-        self,
-        context: int,
-        draw: Draw,
-        count: int,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: int, draw: Draw, count: int, plus: Plus = None, available: Available = None
     ) -> NDArray[np.bool_]:
         noise, first, scale = draw
         rows = np.tile(self._row(context, plus), (count, 1))
@@ -273,11 +256,7 @@ class LabelTable(Objective):
         return rows < 0.0
 
     def law(
-        self,
-        context: int,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: int, draw: Draw, plus: Plus = None, available: Available = None
     ) -> FloatArray:
         r"""The Laplace law: :math:`P(\phi_j + s\zeta_j < 0)`."""
         noise, _, scale = draw
@@ -288,7 +267,7 @@ class LabelTable(Objective):
         tail = 0.5 * np.exp(-np.abs(row) / scale)
         return np.asarray(np.where(row < 0.0, 1.0 - tail, tail))
 
-    def _row(self, context: int, plus: FloatArray | None) -> FloatArray:
+    def _row(self, context: int, plus: Plus) -> FloatArray:
         row: FloatArray = self.totals[context]
         return row if plus is None else row + plus
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hannan.core import Action, InfeasibleError, Objective, ParameterError, Policy
 from hannan.core.arrays import as_array
-from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
+from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Noise, Plus
 from hannan.core.state import Array, State
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.kernels import paths as kernel
@@ -342,11 +342,7 @@ class PathObjective(Objective):
         self.totals += losses[self._ids]
 
     def action(
-        self,
-        context: None,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: None, draw: Draw, plus: Plus = None, available: Available = None
     ) -> Action:
         if available is not None and not self._closing(available):
             return super().action(context, draw, plus, available)
@@ -358,11 +354,7 @@ class PathObjective(Objective):
         return _as_action(self.oracle, path)
 
     def settle(
-        self,
-        context: None,
-        losses: FloatArray,
-        draw: Draw,
-        available: NDArray[np.intp] | None = None,
+        self, context: None, losses: FloatArray, draw: Draw, available: Available = None
     ) -> Action:
         if available is not None:
             return super().settle(context, losses, draw, available)
@@ -373,7 +365,7 @@ class PathObjective(Objective):
         """Return whether edges are closed, rather than replaced by substitutes."""
         return self.scored or bool((available < 0).any())
 
-    def _costs(self, plus: FloatArray | None, available: NDArray[np.intp] | None) -> FloatArray:
+    def _costs(self, plus: Plus, available: Available) -> FloatArray:
         """Return the totals with one more round, infinite for closed edges."""
         totals = self.totals if plus is None else self.totals + plus[self._ids]
         return totals if available is None else np.where(available[self._ids] >= 0, totals, np.inf)
@@ -426,12 +418,7 @@ class PathObjective(Objective):
             done += n
 
     def chosen(
-        self,
-        context: None,
-        draw: Draw,
-        count: int,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: None, draw: Draw, count: int, plus: Plus = None, available: Available = None
     ) -> NDArray[np.bool_]:
         if available is not None:
             if not self._closing(available):
@@ -455,8 +442,8 @@ class PathObjective(Objective):
         draw: Draw,
         limit: int,
         successes: int,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        plus: Plus = None,
+        available: Available = None,
     ) -> tuple[FloatArray, int]:
         """One compiled call for each block of noise."""
         substitutes = available is not None and not self._closing(available)

@@ -20,7 +20,7 @@ from hannan.core import (
 )
 from hannan.core.arrays import Contexts, as_rows, as_scalar, check_comparable, comparable
 from hannan.core.availability import actions_among
-from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
+from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Noise, Plus
 from hannan.core.state import Context, MadeByKey, State
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.oracles._combinatorial import check_flag
@@ -315,22 +315,14 @@ class PerContextObjective(Objective):
         self._own(context).add(self._alone, losses)
 
     def action(
-        self,
-        context: Hashable,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: Hashable, draw: Draw, plus: Plus = None, available: Available = None
     ) -> Action:
         address = _address(draw, context)
         action = self._part(context).action(self._alone, address, plus, available)
         return self.oracle._action(action)
 
     def settle(
-        self,
-        context: Hashable,
-        losses: FloatArray,
-        draw: Draw,
-        available: NDArray[np.intp] | None = None,
+        self, context: Hashable, losses: FloatArray, draw: Draw, available: Available = None
     ) -> Action:
         address = _address(draw, context)
         action = self._own(context).settle(self._alone, losses, address, available)
@@ -341,8 +333,8 @@ class PerContextObjective(Objective):
         context: Hashable,
         draw: Draw,
         count: int,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        plus: Plus = None,
+        available: Available = None,
     ) -> NDArray[np.bool_]:
         address = _address(draw, context)
         return self._part(context).chosen(self._alone, address, count, plus, available)
@@ -354,18 +346,14 @@ class PerContextObjective(Objective):
         draw: Draw,
         limit: int,
         successes: int,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        plus: Plus = None,
+        available: Available = None,
     ) -> tuple[FloatArray, int]:
         part, address = self._part(context), _address(draw, context)
         return part.weights(self._alone, elements, address, limit, successes, plus, available)
 
     def law(
-        self,
-        context: Hashable,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: Hashable, draw: Draw, plus: Plus = None, available: Available = None
     ) -> FloatArray | None:
         address = _address(draw, context)
         if address.noise is None or address.scale == 0.0:
@@ -441,11 +429,7 @@ class SharedObjective(PerContextObjective):
             self._own(each).add(self._alone, losses)
 
     def settle(
-        self,
-        context: Hashable,
-        losses: FloatArray,
-        draw: Draw,
-        available: NDArray[np.intp] | None = None,
+        self, context: Hashable, losses: FloatArray, draw: Draw, available: Available = None
     ) -> Action:
         """The other contexts last: if a solver fails, nothing has changed."""
         action = super().settle(context, losses, draw, available)

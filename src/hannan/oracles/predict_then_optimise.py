@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hannan.core import Action, InputTypeError, Objective, Oracle, ParameterError, Policy
-from hannan.core.oracle import WITHOUT_NOISE, Draw
+from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Plus
 from hannan.core.params import short
 from hannan.core.policy import loss_of
 from hannan.core.state import Part, State
@@ -143,11 +142,7 @@ class PredictedObjective(Objective):
         self.model.add(context, losses)
 
     def action(
-        self,
-        context: FloatArray,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: FloatArray, draw: Draw, plus: Plus = None, available: Available = None
     ) -> Action:
         if available is not None:
             return super().action(context, draw, plus, available)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hannan.core import ContextError, Menu, Objective, Oracle, Policy
 from hannan.core.crossing import Crossing
 from hannan.core.menu import LARGEST
-from hannan.core.oracle import WITHOUT_NOISE, Draw, played
+from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Plus, played
 from hannan.core.state import Array, Count, State, TupleOf
 from hannan.core.validation import FloatArray, check_positive
 from hannan.kernels import described as kernel
@@ -252,11 +252,7 @@ class SharedObjective(Objective):
         return found
 
     def action(
-        self,
-        context: Menu,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: Menu, draw: Draw, plus: Plus = None, available: Available = None
     ) -> int:
         noise, number, scale = draw
         _, scores, gram, spread = self._solved(context)
@@ -272,12 +268,7 @@ class SharedObjective(Objective):
         return choice if available is None else int(available[choice])
 
     def chosen(
-        self,
-        context: Menu,
-        draw: Draw,
-        count: int,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: Menu, draw: Draw, count: int, plus: Plus = None, available: Available = None
     ) -> NDArray[np.bool_]:
         if available is not None:
             return super().chosen(context, draw, count, plus, available)
@@ -295,11 +286,7 @@ class SharedObjective(Objective):
         return found
 
     def law(
-        self,
-        context: Menu,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: Menu, draw: Draw, plus: Plus = None, available: Available = None
     ) -> FloatArray:
         """A one-dimensional integral, by 48-point quadrature."""
         noise, _, scale = draw

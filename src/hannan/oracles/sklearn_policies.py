@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action, ContextError, InputTypeError, Objective, ParameterError, Policy
-from hannan.core.oracle import WITHOUT_NOISE, Draw, available_in
+from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Plus, available_in
 from hannan.core.state import Array, Numbered, RowBytes, State
 from hannan.core.validation import FloatArray, check_integer
 from hannan.oracles._features import FeatureOracle
@@ -248,22 +248,14 @@ class SklearnObjective(Objective):
         return np.array([self._solve(Draw(noise, first + i, scale))[1] for i in range(count)])
 
     def action(
-        self,
-        context: FloatArray,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: FloatArray, draw: Draw, plus: Plus = None, available: Available = None
     ) -> Action:
         if plus is not None or available is None:
             return super().action(context, draw, plus, available)
         return self._solve(draw)[0].among(context, available_in(available))
 
     def settle(
-        self,
-        context: FloatArray,
-        losses: FloatArray,
-        draw: Draw,
-        available: NDArray[np.intp] | None = None,
+        self, context: FloatArray, losses: FloatArray, draw: Draw, available: Available = None
     ) -> Action:
         """Fit first and add afterwards: if the estimator fails, nothing has changed."""
         action = self.action(context, draw, losses, available)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action, LossError, LossFunction, Objective, Policy
-from hannan.core.oracle import WITHOUT_NOISE, Draw
+from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Plus
 from hannan.core.state import Part, State
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels.cuts import smallest_minimiser
@@ -122,7 +122,7 @@ class SubmodularObjective(Objective):
         context: None,
         losses: FloatArray | LossFunction,
         draw: Draw,
-        available: NDArray[np.intp] | None = None,
+        available: Available = None,
     ) -> Action:
         """Solve first and add afterwards: if a user's function fails, nothing has changed."""
         after = self.copy()
@@ -132,11 +132,7 @@ class SubmodularObjective(Objective):
         return action
 
     def action(
-        self,
-        context: None,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: None, draw: Draw, plus: Plus = None, available: Available = None
     ) -> Action:
         if plus is not None or available is not None:
             return super().action(context, draw, plus, available)
@@ -156,12 +152,7 @@ class SubmodularObjective(Objective):
         return values
 
     def chosen(
-        self,
-        context: None,
-        draw: Draw,
-        count: int,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: None, draw: Draw, count: int, plus: Plus = None, available: Available = None
     ) -> Mask:
         if plus is not None or available is not None:
             return super().chosen(context, draw, count, plus, available)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action
-from hannan.core.oracle import Draw
+from hannan.core.oracle import Available, Draw, Plus
 from hannan.core.state import State
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.kernels import inclusion as kernel_law
@@ -131,11 +131,7 @@ class SubsetObjective(SetObjective):
     stored = State()
 
     def action(
-        self,
-        context: None,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: None, draw: Draw, plus: Plus = None, available: Available = None
     ) -> Action:
         if available is not None and not self._closing(available):
             return super().action(context, draw, plus, available)
@@ -148,12 +144,7 @@ class SubsetObjective(SetObjective):
         return oracle.action(chosen)
 
     def chosen(
-        self,
-        context: None,
-        draw: Draw,
-        count: int,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: None, draw: Draw, count: int, plus: Plus = None, available: Available = None
     ) -> NDArray[np.bool_]:
         """The best items under many draws, one compiled call for each block of noise."""
         noise, first, scale = draw
@@ -179,8 +170,8 @@ class SubsetObjective(SetObjective):
         draw: Draw,
         limit: int,
         successes: int,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        plus: Plus = None,
+        available: Available = None,
     ) -> tuple[FloatArray, int]:
         """The mean weight (1 - (1-q)^L)/q from computed q; for large sets, by drawing."""
         oracle = self.oracle

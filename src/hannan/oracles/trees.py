@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action, Objective, Policy
-from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
+from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Noise, Plus
 from hannan.core.state import Array, Object, OneOf, Part, State
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.kernels import trees as kernel
@@ -181,11 +181,7 @@ class GreedyObjective(Objective):
         self._rows.add(context, losses)
 
     def action(
-        self,
-        context: FloatArray,
-        draw: Draw,
-        plus: FloatArray | None = None,
-        available: NDArray[np.intp] | None = None,
+        self, context: FloatArray, draw: Draw, plus: Plus = None, available: Available = None
     ) -> Action:
         if plus is not None or available is not None:
             return super().action(context, draw, plus, available)
