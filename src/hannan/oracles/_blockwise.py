@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import Action, Objective, Policy
+from hannan.core import Action, Policy
 from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Noise, Plus
 from hannan.core.validation import FloatArray
+from hannan.kernels.weights import after_trials
+from hannan.oracles._totals import Total
 from hannan.perturbation import Blocks
 
 Codes = NDArray[np.int64]
@@ -18,7 +21,33 @@ Codes = NDArray[np.int64]
 NO_NOISE = np.zeros((1, 0), np.float32)
 
 
-class BlockObjective(Objective):
+def resampled(
+    resample: Callable[..., tuple[int, int]],
+    blocks: Blocks,
+    first: int,
+    limit: int,
+    successes: int,
+    count: int,
+) -> tuple[FloatArray, int]:
+    """Return the weights of several elements, and the number of draws used.
+
+    `resample(block, start, stop, hits, reached, used)` goes through rows of a block, updates the
+    successes of each element and the draw at which it had enough of them, and returns how many rows
+    it used and how many elements need more.
+    """
+    hits, reached = np.zeros((2, count), np.intp)
+    used, short = 0, count
+    while used < limit - 1 and short > 0:
+        start = blocks.locate(first + used)
+        stop = min(len(blocks.block), start + limit - 1 - used)
+        rows, short = resample(blocks.block, start, stop, hits, reached, used)
+        used += rows
+    weights = np.empty(count)
+    after_trials(hits, reached, successes, limit, weights)
+    return weights, used
+
+
+class BlockObjective(Total):
     """Leaders as rows of integers, found by a kernel in any rows of a block of noise.
 
     A class names its kernel, the arrays of its statistic and how its leaders are coded. A kernel
@@ -127,7 +156,7 @@ class BlockObjective(Objective):
         """Return a total with one more round, for questions under this noise."""
         twin = self.copy()
         twin.add(context, plus)
-        return twin  # type: ignore[return-value]
+        return twin
 
     def _row(self, draw: Draw) -> tuple[NDArray[np.float32], int, float]:
         """Where a draw is: block and row, and the scale (0 without noise)."""

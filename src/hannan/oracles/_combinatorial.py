@@ -11,20 +11,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import Action, ContextError, InfeasibleError, Objective, Oracle, Policy
+from hannan.core import Action, ContextError, InfeasibleError, Oracle, Policy
 from hannan.core.arrays import as_array, as_list, missing
 from hannan.core.availability import substitution
-from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Noise, Plus
+from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Plus
 from hannan.core.state import Array, State
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_rows
-from hannan.kernels.weights import after_trials
+from hannan.oracles._blockwise import resampled
+from hannan.oracles._totals import Solved, solve_then_add
 from hannan.perturbation import Blocks, LaplaceNoise
 
 Elements = NDArray[np.intp]
 
-_BATCH = 2**20  # numbers of costs that are processed together
+Resampling = tuple[Callable[..., tuple[int, int]], tuple[Any, ...]]
 
 
 class NoContexts(Oracle):
@@ -80,11 +81,14 @@ class SetOracle(NoContexts):
     n_actions: int
     rank: int
     """The largest number of elements chosen."""
+    least: int
+    """The smallest number of them."""
 
     def _set_size(self, n_actions: int, rank: int, antichain: bool) -> None:
         self.n_actions = n_actions
         self.rank = rank
         self.antichain = antichain
+        self.least = rank if antichain else 0
         self._single = rank == 1 and antichain
         # An int could not stand for the empty set, so where that is allowed actions are arrays, and
         # learners must not treat them as choices of exactly one element.
@@ -126,9 +130,11 @@ class SetOracle(NoContexts):
         """The numbers of the chosen elements, checked."""
         return elements_of(self, action, self.n_actions)
 
-    _resample_rows: Callable[..., tuple[int, int]] | None = None
-    """Where it is compiled: `_resample_rows(totals, block, start, stop, scale, elements, successes,
-    hits, reached, used)` goes through rows of noise as `kernels.subsets.resample` does."""
+    @property
+    def _resampling(self) -> Resampling | None:
+        """The kernel that goes through rows of noise as `kernels.subsets.resample` does, and what
+        it takes between the scale and the elements; None if there is none."""
+        return None
 
     @abstractmethod
     def _solve(self, costs: FloatArray) -> Elements:
@@ -181,13 +187,8 @@ class SetNoise(LaplaceNoise):
         at = self.blocks.locate(draw)
         return self.blocks.block[at, : self._width]
 
-    def rows(self, first: int, most: int) -> NDArray[np.float32]:
-        """Draws first, first + 1, …: as many as the block holds, at most `most`."""
-        at = self.blocks.locate(first)
-        return self.blocks.block[at : at + most, : self._width]
 
-
-class SetObjective(Objective):
+class SetObjective(Solved):
     """The total loss of every element."""
 
     oracle: SetOracle
@@ -199,64 +200,40 @@ class SetObjective(Objective):
         self.totals = np.zeros(oracle.n_actions)
         self.scored = oracle.max_chosen > 1  # single actions have substitutes
 
-    def copy(self) -> SetObjective:
-        twin = type(self)(self.oracle)
-        twin.totals[:] = self.totals
-        return twin
-
     def add(self, context: None, losses: FloatArray) -> None:
         self.totals += losses
 
     def action(
         self, context: None, draw: Draw, plus: Plus = None, available: Available = None
     ) -> Action:
-        if available is not None and not self._closing(available):
+        if self._replaces(available):
             return super().action(context, draw, plus, available)
-        oracle = self.oracle
-        costs = _perturbed(self._costs(plus, available), draw)
-        chosen = self._best(costs)
-        if available is not None and oracle.antichain and len(chosen) < oracle.rank:
+        oracle, costs = self.oracle, self._costs(plus, available)
+        chosen = self._choose(costs, draw)
+        if available is not None and len(chosen) < oracle.least:
             raise oracle.infeasible(costs)
         return oracle.action(chosen)
 
-    def settle(
-        self, context: None, losses: FloatArray, draw: Draw, available: Available = None
-    ) -> Action:
-        """Solve first and add afterwards: if a solver fails, nothing has changed."""
-        action = self.action(context, draw, losses, available)
-        self.totals += losses
-        return action
-
-    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
-        return [self._policy(_perturbed(self.totals, draw.later(i))) for i in range(count)]
-
-    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
-        values = np.empty(count)
-        for i in range(count):
-            costs = _perturbed(self.totals, draw.later(i))
-            values[i] = costs[self._best(costs)].sum()
-        return values
+    settle = solve_then_add
 
     def chosen(
         self, context: None, draw: Draw, count: int, plus: Plus = None, available: Available = None
     ) -> NDArray[np.bool_]:
-        if available is not None:
-            if not self._closing(available):
-                return super().chosen(context, draw, count, plus, available)
+        """Go through the draws of a block of noise together."""
+        if self._replaces(available):
+            return super().chosen(context, draw, count, plus, available)
+        inclusion = np.zeros((count, self.oracle.n_actions), dtype=bool)
+        if draw.scale == 0.0 or available is not None:
             # Whether there is a feasible set does not depend on noise.
-            self.action(context, draw, plus, available)
-        totals, (noise, first, scale) = self._costs(plus, available), draw
-        if scale == 0.0:
-            return np.repeat(self.oracle._solve_many(totals[None, :]), count, axis=0)
-        noise, K = _ready(noise), self.oracle.n_actions
-        inclusion = np.empty((count, K), dtype=bool)
-        most = max(1, _BATCH // K)
-        done = 0
-        while done < count:
-            rows = noise.rows(first + done, min(most, count - done))
-            costs = totals + scale * rows.astype(np.float64)
-            inclusion[done : done + len(rows)] = self.oracle._solve_many(costs)
-            done += len(rows)
+            action = self.action(context, draw, plus, available)
+        if draw.scale == 0.0:
+            inclusion[:, action] = True
+            return inclusion
+        costs, done = self._costs(plus, available), 0
+        for block, start, stop in blocks_of(draw).spans(draw.number, count):
+            part = inclusion[done : done + stop - start]
+            self._choose_rows(costs, block, start, draw.scale, part)
+            done += len(part)
         return inclusion
 
     def weights(
@@ -270,39 +247,46 @@ class SetObjective(Objective):
         available: Available = None,
     ) -> tuple[FloatArray, int]:
         """One compiled call for each block of noise, where the class has one."""
-        noise, first, scale = draw
-        resample_rows = self.oracle._resample_rows
-        substitutes = available is not None and not self._closing(available)
-        if scale == 0.0 or resample_rows is None or substitutes:
+        resampling = self.oracle._resampling
+        if draw.scale == 0.0 or resampling is None or self._replaces(available):
             return super().weights(context, elements, draw, limit, successes, plus, available)
-        totals, blocks = self._costs(plus, available), _ready(noise).blocks
-        hits, reached = np.zeros((2, len(elements)), np.intp)
-        used, short = 0, len(elements)
-        while used < limit - 1 and short > 0:
-            start = blocks.locate(first + used)
-            stop = min(len(blocks.block), start + limit - 1 - used)
-            more, short = resample_rows(
-                totals, blocks.block, start, stop, scale,
-                elements, successes, hits, reached, used,
-            )  # fmt: skip
-            used += more
-        weights = np.empty(len(elements))
-        after_trials(hits, reached, successes, limit, weights)
-        return weights, used
+        kernel, own = resampling
+        costs, wanted = self._costs(plus, available), (elements, successes)
 
-    def _closing(self, available: Elements) -> bool:
-        """Return whether elements are closed, rather than replaced by substitutes."""
-        return self.scored or bool((available < 0).any())
+        def resample(block: Any, start: int, stop: int, *counts: Any) -> tuple[int, int]:
+            return kernel(costs, block, start, stop, draw.scale, *own, *wanted, *counts)
+
+        return resampled(resample, blocks_of(draw), draw.number, limit, successes, len(elements))
+
+    def _replaces(self, available: Available) -> bool:
+        """Return whether elements have substitutes, rather than being closed."""
+        return available is not None and not self.scored and bool((available >= 0).all())
 
     def _costs(self, plus: Plus, available: Available) -> FloatArray:
         """Return the totals with one more round, infinite for closed elements."""
         totals = self.totals if plus is None else self.totals + plus
         return totals if available is None else np.where(available >= 0, totals, np.inf)
 
+    def _choose(self, costs: FloatArray, draw: Draw) -> Elements:
+        """Return the best set under one draw."""
+        return self._best(_perturbed(costs, draw))
+
+    def _choose_rows(
+        self, costs: FloatArray, block: Any, start: int, scale: float, part: NDArray[np.bool_]
+    ) -> None:
+        """Write whether each element is in the best set under each row of a block from `start`."""
+        rows = block[start : start + len(part), : len(costs)]
+        part[:] = self.oracle._solve_many(costs + scale * rows.astype(np.float64))
+
     def _best(self, costs: FloatArray) -> Elements:
         return self.oracle._solve(costs)
 
-    def _policy(self, costs: FloatArray) -> Policy:
+    def _solve(self, draw: Draw) -> tuple[SetPolicy, float]:
+        costs = _perturbed(self.totals, draw)
+        policy = self._policy(costs)
+        return policy, costs[policy.chosen].sum()
+
+    def _policy(self, costs: FloatArray) -> SetPolicy:
         return SetPolicy(self.oracle, self._best(costs))
 
 
@@ -310,12 +294,14 @@ def _perturbed(totals: FloatArray, draw: Draw) -> FloatArray:
     noise, number, scale = draw
     if scale == 0.0:
         return totals
-    return totals + np.multiply(_ready(noise).row(number), scale, dtype=np.float64)
-
-
-def _ready(noise: Noise | None) -> SetNoise:
     assert isinstance(noise, SetNoise)
-    return noise
+    return totals + np.multiply(noise.row(number), scale, dtype=np.float64)
+
+
+def blocks_of(draw: Draw) -> Blocks:
+    """Return the blocks that hold the noise of a draw."""
+    noise: Any = draw.noise
+    return noise.blocks  # type: ignore[no-any-return]
 
 
 def _listed(elements: Elements) -> str:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import Objective, Policy
+from hannan.core import Policy
 from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Plus
 from hannan.core.state import Array, Count, Number, Numbered, Part, State
 from hannan.core.validation import FloatArray
 from hannan.kernels import branching, formulas
 from hannan.oracles._combinatorial import SetNoise
-from hannan.oracles._twin import twin
+from hannan.oracles._totals import Total, twin
 from hannan.perturbation import Blocks
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class FormulaNoise(SetNoise):
         formulas.fill_tables(self.key, self.stream, first, touched, *shape, rows)
 
 
-class FormulaObjective(Objective):
+class FormulaObjective(Total):
     r"""A total as :math:`c + \sum_x w_x [S \text{ misses } x]`: the loss of hitting everything,
     and for each context what missing it adds."""
 
@@ -124,18 +124,14 @@ class FormulaObjective(Objective):
             self._add(self.oracle.touched(context), weight)
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
-        noise, first, scale = draw
-        draws = range(first, first + count)
-        return [
-            FormulaPolicy(self.oracle, self._solve(Draw(noise, number, scale))[0])
-            for number in draws
-        ]
+        found = (self._search(draw.later(i), 0, 0.0) for i in range(count))
+        return [FormulaPolicy(self.oracle, mask) for mask, _ in found]
 
     def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
         noise, first, scale = draw
         values = np.full(count, self.constant)
         for i in range(count):
-            values[i] += self._solve(Draw(noise, first + i, scale))[1]
+            values[i] += self._search(draw.later(i), 0, 0.0)[1]
             if isinstance(noise, FormulaNoise) and scale != 0.0:
                 values[i] += scale * noise.all_hit(first + i)
         return values
@@ -149,9 +145,6 @@ class FormulaObjective(Objective):
             touched, weight = self.oracle.touched(context), float(plus[miss] - plus[1 - miss])
         choice = self.oracle.plays(self._search(draw, touched, weight)[0], context)
         return choice if available is None else int(available[choice])
-
-    def _solve(self, draw: Draw) -> tuple[int, float]:
-        return self._search(draw, 0, 0.0)
 
     @abstractmethod
     def _add(self, touched: int, weight: float) -> None:
@@ -234,9 +227,6 @@ class RowTotals(FormulaObjective):
         self._totals = np.zeros(64)
         self._guess = 0
         self._placed: tuple[FormulaNoise | None, NDArray[np.int64]] = (None, _NO_PLACES)
-
-    def copy(self) -> RowTotals:
-        return twin(self, "_rows", "_masks", "_totals")
 
     def _add(self, touched: int, weight: float) -> None:
         row = self._row(touched)  # may reallocate the totals, so it comes first

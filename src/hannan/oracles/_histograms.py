@@ -20,7 +20,7 @@ from hannan.kernels import histograms, trees
 from hannan.oracles._binning import NO_FEATURES, Grid, check_length, learn_grid, stack
 from hannan.oracles._blockwise import BlockObjective, Codes
 from hannan.oracles._features import FeatureOracle
-from hannan.oracles._twin import twin
+from hannan.oracles._totals import twin
 from hannan.perturbation import Blocks, LaplaceNoise
 
 _MOST_ROWS = 4096  # distinct contexts whose totals are kept one by one
@@ -164,9 +164,6 @@ class BinnedObjective(BlockObjective):
     @property
     def _statistic(self) -> tuple[FloatArray, tuple[int, int, int, int]]:
         return self._stat, self._shape
-
-    def copy(self) -> BinnedObjective:
-        return twin(self, "_rows", "_stat")
 
     def prepare(self, contexts: Sequence[Any]) -> None:
         """Take the cuts of these contexts, so that the class is fixed from the first round on."""

@@ -18,8 +18,7 @@ from hannan.core.validation import FloatArray
 from hannan.kernels import switching as kernel
 from hannan.oracles._combinatorial import SetOracle
 from hannan.oracles._sequences import Sequences, SwitchingNoise, SwitchingPolicy
-from hannan.oracles._twin import twin
-from hannan.oracles.paths import Paths
+from hannan.oracles._totals import twin
 
 if TYPE_CHECKING:
     from hannan.oracles.switching import Switching
@@ -66,18 +65,16 @@ class IntervalSequences(Sequences):
         return self._solve(draw).policy_at(self.oracle.cell(context))(context[1])
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
-        noise, first, scale = draw
         found: list[Policy] = []
         for i in range(count):
-            solution = self._solve(Draw(noise, first + i, scale))
+            solution = self._solve(draw.later(i))
             starts = [cell * self.oracle.grid for cell in solution.starts]
             policies = [solution.policy(i) for i in range(len(starts))]
             found.append(SwitchingPolicy(self.oracle, list(zip(starts, policies, strict=True))))
         return found
 
     def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
-        noise, first, scale = draw
-        return np.array([self._solve(Draw(noise, first + i, scale)).value for i in range(count)])
+        return np.array([self._solve(draw.later(i)).value for i in range(count)])
 
     def _solve(self, draw: Draw) -> Solution:
         noise, number, scale = draw
@@ -232,7 +229,7 @@ def interval_minima(
     beyond the last cut are only told to `Objective.prepare`. Inexact classes that do not know the
     minimum give the value of their leader.
     """
-    if isinstance(base, SetOracle | Paths):
+    if isinstance(base, SetOracle):
         return base.interval_minima(contexts, losses, cuts)
     values = np.zeros((len(cuts), len(cuts)))
     known = list({base.key(context): context for context in contexts}.values())

@@ -111,11 +111,9 @@ class PolicySequences(Sequences):
         return int(kernel.choose(row, best))
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
-        noise, first, scale = draw
-        if scale == 0.0:
-            policy = self._policy(self._leader())
-            return [policy] * count
-        return [self._policy(self._noisy(Draw(noise, first + i, scale))) for i in range(count)]
+        if draw.scale == 0.0:
+            return [self._policy(self._leader())] * count
+        return [self._policy(self._noisy(draw.later(i))) for i in range(count)]
 
     def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
         noise, first, scale = draw

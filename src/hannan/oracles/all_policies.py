@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import Objective, Policy
+from hannan.core import Policy
 from hannan.core.oracle import (
-    WITHOUT_NOISE,
     Available,
     Draw,
     FullTable,
@@ -24,6 +23,7 @@ from hannan.core.state import Array, State
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import tabular as kernel
 from hannan.oracles._tables import check_table_context, exact_lesson, law_of_argmin
+from hannan.oracles._totals import Solved
 from hannan.perturbation import LaplaceNoise
 from hannan.perturbation.laplace import mean_of_maximum
 
@@ -114,7 +114,7 @@ class TableNoise(LaplaceNoise):
         self.places = positions(contexts, n_contexts)
 
 
-class TableObjective(Objective):
+class TableObjective(Solved):
     """The total loss of every action on every context."""
 
     oracle: AllPolicies
@@ -125,11 +125,6 @@ class TableObjective(Objective):
     def __init__(self, oracle: AllPolicies) -> None:
         self.oracle = oracle
         self.totals = np.zeros((oracle.n_contexts, oracle.n_actions))
-
-    def copy(self) -> TableObjective:
-        twin = TableObjective(self.oracle)
-        twin.totals[:] = self.totals
-        return twin
 
     def extended(self, oracle: Any) -> TableObjective:
         """On each context a new action is as good as the best there."""
@@ -212,12 +207,6 @@ class TableObjective(Objective):
         row = self.totals[context] if plus is None else self.totals[context] + plus
         return exact_lesson(row, scale, action, loss, trials)
 
-    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
-        return [TablePolicy(self.oracle, self._solve(draw.later(i))[0]) for i in range(count)]
-
-    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
-        return np.array([self._solve(draw.later(i))[1] for i in range(count)])
-
     def _row(self, context: int, plus: Plus = None, available: Available = None) -> FloatArray:
         """Totals of one context, [1, K]; infinite for actions that are not available."""
         row = self.totals[context : context + 1]
@@ -229,7 +218,7 @@ class TableObjective(Objective):
             else np.where(available == np.arange(len(available)), row, np.inf)
         )
 
-    def _solve(self, draw: Draw) -> tuple[NDArray[np.intp], float]:
+    def _solve(self, draw: Draw) -> tuple[TablePolicy, float]:
         noise, number, scale = draw
         actions = np.empty(self.oracle.n_contexts, np.intp)
         if isinstance(noise, TableNoise):
@@ -237,7 +226,7 @@ class TableObjective(Objective):
         else:
             key, stream, places, scale = _NO_KEY, _NO_KEY, actions, 0.0
         value = kernel.policy(self.totals, key, stream, number, places, scale, actions)
-        return actions, float(value)
+        return TablePolicy(self.oracle, actions), float(value)
 
 
 def _address(noise: Noise | None, context: int) -> tuple[np.uint64, np.uint64, int]:

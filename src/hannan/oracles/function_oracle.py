@@ -17,18 +17,17 @@ from hannan.core import (
     InfeasibleError,
     InputTypeError,
     LossError,
-    Objective,
     Oracle,
     ParameterError,
     Policy,
 )
 from hannan.core.arrays import check_comparable
-from hannan.core.oracle import WITHOUT_NOISE, Available, Draw
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.core.policy import loss_of
 from hannan.core.state import Array, Context, Numbered, State
 from hannan.core.validation import FloatArray, check_integer, check_positive
 from hannan.oracles._combinatorial import check_flag
-from hannan.oracles._twin import twin
+from hannan.oracles._totals import Total, solve_then_add
 from hannan.perturbation import LaplaceNoise
 
 Solve = Callable[..., Any]
@@ -290,7 +289,7 @@ class UserPolicy(Policy):
         return f"<policy {self.function!r}>"
 
 
-class FunctionObjective(Objective):
+class FunctionObjective(Total):
     """The sum of the losses of each distinct context."""
 
     oracle: FunctionOracle
@@ -311,9 +310,6 @@ class FunctionObjective(Objective):
         """K, from the losses seen."""
         return int(self._totals.shape[1])
 
-    def copy(self) -> FunctionObjective:
-        return twin(self, "_rows", "_totals")
-
     def add(self, context: Hashable, losses: FloatArray) -> None:
         if self._totals.shape[1] != losses.shape[0]:
             if self._totals.shape[1]:
@@ -326,31 +322,18 @@ class FunctionObjective(Objective):
         self._totals[row] += losses
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
-        noise, first, scale = draw
-        return [
-            self._solve(*self._problem(Draw(noise, number, scale)))
-            for number in range(first, first + count)
-        ]
+        problems = (self._problem(draw.later(i)) for i in range(count))
+        return [self.oracle.policy(*problem) for problem in problems]
 
     def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
-        noise, first, scale = draw
         values = np.empty(count)
         for i in range(count):
-            contexts, losses = self._problem(Draw(noise, first + i, scale))
-            policy = self._solve(list(contexts), losses.copy())
+            contexts, losses = self._problem(draw.later(i))
+            policy = self.oracle.policy(list(contexts), losses.copy())
             values[i] = _value(policy, contexts, losses)
         return values
 
-    def settle(
-        self, context: Hashable, losses: FloatArray, draw: Draw, available: Available = None
-    ) -> Action:
-        """Solve first and add afterwards: if the user's solver fails, nothing has changed."""
-        action = self.action(context, draw, losses, available)
-        self.add(context, losses)
-        return action
-
-    def _solve(self, contexts: list[Any], losses: FloatArray) -> UserPolicy:
-        return self.oracle.policy(contexts, losses)
+    settle = solve_then_add
 
     def _problem(self, draw: Draw) -> tuple[list[Any], FloatArray]:
         noise, number, scale = draw

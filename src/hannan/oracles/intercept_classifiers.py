@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import ContextError, Objective, Policy
-from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Plus
+from hannan.core.oracle import Available, Draw, Plus
 from hannan.core.state import Array, Number, Numbered, RowBytes, State
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
 from hannan.kernels import intercepts as kernel
 from hannan.kernels.lanes import WIDTH
 from hannan.oracles._features import FeatureOracle
 from hannan.oracles._projection import Plan, make_plan
-from hannan.oracles._twin import twin
+from hannan.oracles._totals import Solved
 from hannan.oracles.finite_policies import FiniteNoise, FiniteObjective
 from hannan.perturbation import LaplaceNoise
 
@@ -235,7 +235,7 @@ class ListedObjective(FiniteObjective):
         return None
 
 
-class SearchedObjective(Objective):
+class SearchedObjective(Solved):
     """The weight of every distinct context; leaders by coordinate descent."""
 
     oracle: InterceptClassifiers
@@ -252,25 +252,13 @@ class SearchedObjective(Objective):
         self._places: dict[bytes, int] = {}
         self._weights = np.zeros(16)
 
-    def copy(self) -> SearchedObjective:
-        return twin(self, "_places", "_weights")
-
     def add(self, context: FloatArray, losses: FloatArray) -> None:
         """Add the difference between the losses of playing 1 and 0."""
         place = self._place(context)
         self.constant += float(losses[0])
         self._weights[place] += losses[1] - losses[0]
 
-    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
-        noise, first, scale = draw
-        draws = range(first, first + count)
-        return [InterceptPolicy(self.oracle, self._search(Draw(noise, n, scale))[0]) for n in draws]
-
-    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
-        noise, first, scale = draw
-        return np.array([self._search(Draw(noise, first + i, scale))[1] for i in range(count)])
-
-    def _search(self, draw: Draw) -> tuple[NDArray[np.intp], float]:
+    def _solve(self, draw: Draw) -> tuple[InterceptPolicy, float]:
         noise, number, scale = draw
         constant = self.constant
         fakes: list[tuple[int, Any]] = []
@@ -293,7 +281,7 @@ class SearchedObjective(Objective):
             value = kernel.descend(rows, weights, self.oracle.slopes, digits)
             found.append((float(value), tuple(int(k) for k in digits)))
         value, best = min(found)
-        return np.array(best, np.intp), constant + value
+        return InterceptPolicy(self.oracle, np.array(best, np.intp)), constant + value
 
     def _place(self, context: FloatArray) -> int:
         place = self._places.setdefault(context.tobytes(), len(self._places))

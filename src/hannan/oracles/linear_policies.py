@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import Action, ContextError, Objective, Policy
+from hannan.core import Action, ContextError, Policy
 from hannan.core.arrays import as_scalar
 from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Lesson, Plus, Trials
 from hannan.core.state import Array, Count, State
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
 from hannan.kernels import linear as kernel
 from hannan.oracles._features import FeatureOracle
-from hannan.oracles._twin import twin
+from hannan.oracles._totals import Regressed
 from hannan.perturbation import Blocks
 
 _COMPLEXITY_ROWS = 500
@@ -252,12 +252,11 @@ class LinearNoise:
         return math.sqrt(2.0) * Q @ self.normal(draw, X.shape[1])[: Q.shape[1]]
 
 
-class LinearObjective(Objective):
+class LinearObjective(Regressed):
     """Design and moments of the regressions."""
 
     oracle: LinearPolicies
     scored = True
-    draws_in_batches = False
 
     stored = State(
         rounds=Count(),
@@ -274,9 +273,6 @@ class LinearObjective(Objective):
         self._b: FloatArray = np.empty((0, oracle.n_actions))
         self._cache: tuple[Any, FloatArray, FloatArray, float] | None = None
         self._features: tuple[Any, FloatArray] | None = None
-
-    def copy(self) -> LinearObjective:
-        return twin(self, "_U", "_b")
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
         if self._features is None or self._features[0] is not context:
@@ -372,10 +368,6 @@ class LinearObjective(Objective):
             weights = np.linalg.solve(self._U, np.linalg.solve(self._U.T, b))
             found.append(LinearPolicy(self.oracle, weights))
         return found
-
-    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
-        """Unknown: the regressions do not hold the losses of policies."""
-        return np.full(count, np.nan)
 
     def _factor(self, draw: Draw) -> float:
         assert draw.noise is not None

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import ContextError, Menu, Objective, Oracle, Policy
+from hannan.core import ContextError, Menu, Oracle, Policy
 from hannan.core.arrays import as_floats
-from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Plus, played
+from hannan.core.oracle import Available, Draw, Plus, played
 from hannan.core.state import Array, Object, State
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels import law as kernel
-from hannan.oracles._twin import twin
+from hannan.oracles._totals import Solved
 from hannan.perturbation import LaplaceNoise
 from hannan.perturbation.laplace import mean_of_maximum
 
@@ -189,7 +189,7 @@ class RulePolicy(Policy):
         return f"<rule {self.number}: {_named(self.oracle.rules[self.number])}>"
 
 
-class RulesObjective(Objective):
+class RulesObjective(Solved):
     """The total loss of every rule."""
 
     oracle: ListedRules
@@ -200,9 +200,6 @@ class RulesObjective(Objective):
     def __init__(self, oracle: ListedRules) -> None:
         self.oracle = oracle
         self.totals: FloatArray = np.zeros(len(oracle.rules))
-
-    def copy(self) -> RulesObjective:
-        return twin(self, "totals")
 
     def add(self, context: Judged | int, losses: FloatArray) -> None:
         if isinstance(context, int):  # the stand-in of a rule
@@ -242,12 +239,10 @@ class RulesObjective(Objective):
             q[totals.argmin()] = 1.0
         return played(np.bincount(context.choices, q, len(context)).astype(np.float64), available)
 
-    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
-        draws = map(draw.later, range(count))
-        return [RulePolicy(self.oracle, int(self._noisy(each).argmin())) for each in draws]
-
-    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
-        return np.array([self._noisy(draw.later(i)).min() for i in range(count)])
+    def _solve(self, draw: Draw) -> tuple[RulePolicy, float]:
+        totals = self._noisy(draw)
+        best = int(totals.argmin())
+        return RulePolicy(self.oracle, best), float(totals[best])
 
     def _noisy(self, draw: Draw, context: Judged | None = None, plus: Plus = None) -> FloatArray:
         """Return the totals under a draw, with one more round if there is one."""

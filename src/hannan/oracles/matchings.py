@@ -14,7 +14,7 @@ from hannan.core import Action, InfeasibleError, InputTypeError, ParameterError
 from hannan.core.arrays import as_array, as_list, columns_of, is_frame
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.kernels import assignments as kernel
-from hannan.oracles._combinatorial import Elements, SetOracle, check_flag, check_labels
+from hannan.oracles._combinatorial import Elements, Resampling, SetOracle, check_flag, check_labels
 
 _SIDES = ("left", "right")
 
@@ -197,11 +197,9 @@ class Matchings(SetOracle):
         each = log[large] - log[large - k] + log[small] - log[k] - log[small - k]
         return float(np.logaddexp.reduce(each))
 
-    def _resample_rows(  # type: ignore[override]
-        self, totals: FloatArray, block: Any, start: int, stop: int, scale: float, *wanted: Any
-    ) -> tuple[int, int]:
-        most = np.inf if self.everyone else 0.0
-        return kernel.resample(totals, block, start, stop, scale, *self._table, most, *wanted)  # type: ignore[no-any-return]
+    @property
+    def _resampling(self) -> Resampling:
+        return kernel.resample, (*self._table, np.inf if self.everyone else 0.0)
 
     @cached_property
     def _table(self) -> tuple[Elements, Elements, int, int]:

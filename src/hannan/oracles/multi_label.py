@@ -14,6 +14,7 @@ from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Plus
 from hannan.core.state import Array, Part, State
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels.noise import laplace_cells
+from hannan.oracles._totals import Solved
 from hannan.oracles.all_policies import AllPolicies, TableNoise
 from hannan.perturbation import LaplaceNoise
 
@@ -169,19 +170,12 @@ class LabelObjective(Objective):
         )
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
-        noise, first, scale = draw
-        return [
-            LabelPolicy([part.leader() for part in self._perturbed(Draw(noise, number, scale))])
-            for number in range(first, first + count)
-        ]
+        perturbed = (self._perturbed(draw.later(i)) for i in range(count))
+        return [LabelPolicy([part.leader() for part in parts]) for parts in perturbed]
 
     def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
-        noise, first, scale = draw
-        values = np.empty(count)
-        for i in range(count):
-            parts = self._perturbed(Draw(noise, first + i, scale))
-            values[i] = sum(float(part.minima()[0]) for part in parts)
-        return values
+        perturbed = (self._perturbed(draw.later(i)) for i in range(count))
+        return np.array([sum(float(part.minima()[0]) for part in parts) for parts in perturbed])
 
     def _perturbed(self, draw: Draw) -> list[Objective]:
         # The base's own noise has two coordinates for each context, but only one is noisy here, so
@@ -223,7 +217,7 @@ class LabelTablePolicy(Policy):
         return f"<policy on {len(self.chosen)} contexts and {self.oracle.n_labels} labels>"
 
 
-class LabelTable(Objective):
+class LabelTable(Solved):
     """The total loss of every label on every context: yes where it is negative."""
 
     oracle: MultiLabel
@@ -233,9 +227,6 @@ class LabelTable(Objective):
     def __init__(self, oracle: MultiLabel, totals: FloatArray) -> None:
         self.oracle = oracle
         self.totals = totals
-
-    def copy(self) -> LabelTable:
-        return LabelTable(self.oracle, self.totals.copy())
 
     def add(self, context: int, losses: FloatArray) -> None:
         self.totals[context] += losses
@@ -271,27 +262,12 @@ class LabelTable(Objective):
         row: FloatArray = self.totals[context]
         return row if plus is None else row + plus
 
-    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
-        noise, first, scale = draw
-        return [
-            LabelTablePolicy(self.oracle, self._perturbed(Draw(noise, number, scale)) < 0.0)
-            for number in range(first, first + count)
-        ]
-
-    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
-        noise, first, scale = draw
-        draws = range(first, first + count)
-        return np.array(
-            [np.minimum(self._perturbed(Draw(noise, number, scale)), 0.0).sum() for number in draws]
-        )
-
-    def _perturbed(self, draw: Draw) -> FloatArray:
+    def _solve(self, draw: Draw) -> tuple[LabelTablePolicy, float]:
         noise, number, scale = draw
-        if noise is None or scale == 0.0:
-            return self.totals
         table = self.totals.copy()
-        table[np.asarray(noise.contexts, dtype=np.intp)] += scale * noise.unit(number)
-        return table
+        if noise is not None and scale != 0.0:
+            table[np.asarray(noise.contexts, dtype=np.intp)] += scale * noise.unit(number)
+        return LabelTablePolicy(self.oracle, table < 0.0), np.minimum(table, 0.0).sum()
 
 
 def _pairs(losses: FloatArray) -> FloatArray:

@@ -14,7 +14,7 @@ from hannan.core import Action, InputTypeError, ParameterError
 from hannan.core.arrays import as_list, missing
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels.matroids import partition, partition_resample, partition_rows
-from hannan.oracles._combinatorial import Elements, SetOracle, check_flag, check_labels
+from hannan.oracles._combinatorial import Elements, Resampling, SetOracle, check_flag, check_labels
 from hannan.oracles.subsets import log_subsets, mean_of_largest
 
 
@@ -95,11 +95,10 @@ class PartitionMatroid(SetOracle):
         parts = zip(np.diff(self._starts), self.quotas, strict=True)
         return sum(mean_of_largest(int(size), int(c), self.bases) for size, c in parts)
 
-    def _resample_rows(  # type: ignore[override]
-        self, totals: FloatArray, block: Any, start: int, stop: int, scale: float, *wanted: Any
-    ) -> tuple[int, int]:
+    @property
+    def _resampling(self) -> Resampling:
         groups = self._order, self._starts, self._codes, self.quotas, self._below
-        return partition_resample(totals, block, start, stop, scale, *groups, *wanted)  # type: ignore[no-any-return]
+        return partition_resample, groups
 
     def _solve(self, costs: FloatArray) -> Elements:
         return partition(costs, self._order, self._starts, self.quotas, self._below)  # type: ignore[no-any-return]

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hannan.core import Action, InfeasibleError, Objective, ParameterError, Policy
+from hannan.core import Action, InfeasibleError, ParameterError, Policy
 from hannan.core.arrays import as_array
-from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Noise, Plus
-from hannan.core.state import Array, State
+from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Plus
+from hannan.core.state import State
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.kernels import paths as kernel
 from hannan.kernels.lanes import WIDTH
-from hannan.kernels.weights import after_trials
-from hannan.oracles._combinatorial import NoContexts, elements_of, prefix_sums
+from hannan.oracles._combinatorial import (
+    Elements,
+    Resampling,
+    SetObjective,
+    SetOracle,
+    blocks_of,
+    prefix_sums,
+)
 from hannan.oracles._edges import Graph, as_read, read_graph
 from hannan.oracles._graph import with_detours, without_detours
 from hannan.oracles._towards import towards
@@ -27,7 +33,7 @@ _BATCH = 2**16  # edges of paths that are held at a time
 _NO_NOISE = np.empty((0, 0), np.float32)
 
 
-class Paths(NoContexts):
+class Paths(SetOracle):
     r"""All paths from a source to a target in a directed graph without cycles.
 
     Roads have cycles: `Paths.towards` takes any network and keeps the links that lead closer.
@@ -78,8 +84,6 @@ class Paths(NoContexts):
     [takimoto2003], [kalai2005]
     """
 
-    closes = True
-
     def __init__(
         self,
         graph: Any,
@@ -98,7 +102,7 @@ class Paths(NoContexts):
         self.detours = check_integer(self, "detours", detours, 0)
         self._graph: Graph = read_graph("Paths", graph, directed=True)
         self.edges = self._graph.edges
-        self.n_actions: int = len(self.edges)
+        self.n_actions = len(self.edges)
         ends = [self._node(name, node) for name, node in (("source", source), ("target", target))]
         if ends[0] == ends[1]:
             raise ParameterError(
@@ -113,7 +117,8 @@ class Paths(NoContexts):
             self.exact = False  # type: ignore[misc]
         self._start, self._head, self._cell, _, self._ids = self._arcs
         most = int(kernel.longest(self._start, self._head))
-        self.max_chosen = most if self.detours == 0 else max(2, most)
+        self._set_size(self.n_actions, most if self.detours == 0 else max(2, most), antichain=True)
+        self.least = 1
         self._place = np.full(self.n_actions, -1, np.int64)
         self._place[self._ids] = np.arange(len(self._ids))
         self._cells = self._place.copy()
@@ -219,6 +224,24 @@ class Paths(NoContexts):
         prefix[:, : len(cuts)] = prefix_sums(losses[:, self._ids], cuts).T
         return np.asarray(kernel.interval_minima(prefix, self._start, self._head, self._cell))
 
+    @property
+    def _resampling(self) -> Resampling:
+        return kernel.resample, (*self._arcs[:4], self.max_chosen, self._place)
+
+    def _solve(self, costs: FloatArray) -> Elements:
+        graph = *self._arcs, self.max_chosen
+        return kernel.act(costs[self._ids], _NO_NOISE, 0, 0.0, *graph)  # type: ignore[no-any-return]
+
+    def infeasible(self, costs: FloatArray) -> InfeasibleError:
+        shut = [str(self.edges[e]) for e in self._ids[np.isinf(costs)]]
+        which = "edge that is" if len(shut) == 1 else "edges that are"
+        remedy = " Paths.towards(…, detours=1) also takes links that lead no closer."
+        return InfeasibleError(
+            f"No path leads from {self.source!r} to {self.target!r} without the {len(shut)} "
+            f"{which} not available, such as {', '.join(shut[:8])}."
+            f"{'' if self.detours or self.usable is None else remedy}"
+        )
+
     def route(self, action: Action) -> list[Any]:
         """The nodes that a path passes, from the source to the target.
 
@@ -237,7 +260,7 @@ class Paths(NoContexts):
         action
             The edges of a path, in any order.
         """
-        chosen = elements_of(self, action, self.n_actions)
+        chosen = self._elements_of(action)
         after = {self.edges[e][0]: self.edges[e] for e in chosen}
         found, node = [], self.source
         while node in after:
@@ -276,7 +299,7 @@ class PathPolicy(Policy):
 
     def __call__(self, context: Any = None) -> Action:
         self.oracle.check_context(context)
-        return _as_action(self.oracle, np.sort(self._edges[self._first : self._last]))
+        return self.oracle.action(np.sort(self._edges[self._first : self._last]))
 
     @property
     def nodes(self) -> list[Any]:
@@ -319,169 +342,84 @@ class PathNoise(LaplaceNoise):
         kernel.fill(self.key, self.stream, first, block)
 
 
-class PathObjective(Objective):
+class PathObjective(SetObjective):
     """The total loss of every edge that can be chosen."""
 
     oracle: Paths
 
-    stored = State(totals=Array())
+    stored = State()
 
     def __init__(self, oracle: Paths) -> None:
-        self.oracle = oracle
+        super().__init__(oracle)
         self._ids = oracle._ids
-        self._graph = tuple(oracle._arcs)
+        self._graph = *oracle._arcs, oracle.max_chosen
+        self._walk = self._graph[:3]
         self.totals = np.zeros(len(oracle._ids))
-        self.scored = oracle.max_chosen > 1  # single edges have substitutes
-
-    def copy(self) -> PathObjective:
-        twin = PathObjective(self.oracle)
-        twin.totals[:] = self.totals
-        return twin
 
     def add(self, context: None, losses: FloatArray) -> None:
         self.totals += losses[self._ids]
-
-    def action(
-        self, context: None, draw: Draw, plus: Plus = None, available: Available = None
-    ) -> Action:
-        if available is not None and not self._closing(available):
-            return super().action(context, draw, plus, available)
-        block, row = _rows(draw)
-        totals, most = self._costs(plus, available), self.oracle.max_chosen
-        path, _ = kernel.act(totals, block, row, draw.scale, self._graph, most)
-        if path.size == 0:
-            raise self._no_path(totals)
-        return _as_action(self.oracle, path)
 
     def settle(
         self, context: None, losses: FloatArray, draw: Draw, available: Available = None
     ) -> Action:
         if available is not None:
             return super().settle(context, losses, draw, available)
-        given = *_rows(draw), draw.scale, self._graph, self.oracle.max_chosen
-        return _as_action(self.oracle, kernel.settle(self.totals, losses, *given))
-
-    def _closing(self, available: NDArray[np.intp]) -> bool:
-        """Return whether edges are closed, rather than replaced by substitutes."""
-        return self.scored or bool((available < 0).any())
+        block, row = _rows(draw)
+        found = kernel.settle(self.totals, losses, block, row, draw.scale, *self._graph)
+        return self.oracle.action(found)
 
     def _costs(self, plus: Plus, available: Available) -> FloatArray:
-        """Return the totals with one more round, infinite for closed edges."""
         totals = self.totals if plus is None else self.totals + plus[self._ids]
         return totals if available is None else np.where(available[self._ids] >= 0, totals, np.inf)
 
-    def _no_path(self, totals: FloatArray) -> InfeasibleError:
-        oracle = self.oracle
-        shut = [str(oracle.edges[e]) for e in self._ids[np.isinf(totals)]]
-        which = "edge that is" if len(shut) == 1 else "edges that are"
-        remedy = (
-            ""
-            if oracle.detours or oracle.usable is None
-            else (" Paths.towards(…, detours=1) also takes links that lead no closer.")
-        )
-        return InfeasibleError(
-            f"No path leads from {oracle.source!r} to {oracle.target!r} without the "
-            f"{len(shut)} {which} not available, such as {', '.join(shut[:8])}.{remedy}"
-        )
+    def _choose(self, costs: FloatArray, draw: Draw) -> Elements:
+        block, row = _rows(draw)
+        return kernel.act(costs, block, row, draw.scale, *self._graph)  # type: ignore[no-any-return]
+
+    def _choose_rows(
+        self, costs: FloatArray, block: Any, start: int, scale: float, part: NDArray[np.bool_]
+    ) -> None:
+        kernel.chosen(costs, block, start, scale, *self._graph, part)
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         """One pass over the edges for sixteen draws."""
-        if draw.scale == 0.0:
+        scale = draw.scale
+        if scale == 0.0:
             path = np.atleast_1d(self.action(None, WITHOUT_NOISE))
             return [PathPolicy(self.oracle, path, 0, len(path)) for _ in range(count)]
         found: list[Policy] = []
-        for edges, ends, _ in self._search(self.totals, draw, count):
-            last = ends.tolist()
+        most = min(count, max(WIDTH, _BATCH // self.oracle.max_chosen))
+        out = np.empty(most * self.oracle.max_chosen, np.int64)
+        ends = np.empty(most, np.int64)
+        while len(found) < count:
+            block, row = _rows(draw.later(len(found)))
+            n = min(count - len(found), most, len(block) - row)
+            kernel.leaders(self.totals, block, row, scale, *self._graph[:5], out, ends[:n])
+            edges, last = out[: ends[n - 1]].copy(), ends[:n].tolist()
             found += [
                 PathPolicy(self.oracle, edges, a, b) for a, b in zip([0, *last], last, strict=False)
             ]
         return found
 
     def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
+        values = np.empty(count)
         if draw.scale == 0.0:
-            path = self.totals, *_rows(draw), 0.0, self._graph, self.oracle.max_chosen
-            return np.full(count, kernel.act(*path)[1])
-        searched = self._search(self.totals, draw, count)
-        return np.concatenate([np.empty(0), *(values for _, _, values in searched)])
-
-    def _search(self, totals: FloatArray, draw: Draw, count: int) -> Iterator[tuple[Any, ...]]:
-        """Yield the edges of the best paths under some draws, where each ends, and their values."""
-        most = min(count, max(WIDTH, _BATCH // self.oracle.max_chosen))
-        edges = np.empty(most * self.oracle.max_chosen, np.int64)
+            values[:] = kernel.plain_minimum(self.totals, *self._walk)
+            return values
         done = 0
-        while done < count:
-            block, row = _rows(draw.later(done))
-            n = min(count - done, most, len(block) - row)
-            ends, values = np.empty(n, np.int64), np.empty(n)
-            kernel.leaders(totals, block, row, draw.scale, self._graph, edges, ends, values)
-            yield edges[: ends[-1]].copy(), ends, values
-            done += n
-
-    def chosen(
-        self, context: None, draw: Draw, count: int, plus: Plus = None, available: Available = None
-    ) -> NDArray[np.bool_]:
-        if available is not None:
-            if not self._closing(available):
-                return super().chosen(context, draw, count, plus, available)
-            self.action(context, draw, plus, available)  # whether a path is open
-        inclusion = np.zeros((count, self.oracle.n_actions), dtype=bool)
-        if draw.scale == 0.0:
-            inclusion[:, self.action(context, draw, plus, available)] = True
-            return inclusion
-        done = 0
-        for edges, ends, _ in self._search(self._costs(plus, available), draw, count):
-            rows = np.arange(done, done + len(ends))
-            inclusion[np.repeat(rows, np.diff(ends, prepend=0)), edges] = True
-            done += len(ends)
-        return inclusion
-
-    def weights(
-        self,
-        context: None,
-        elements: NDArray[np.intp],
-        draw: Draw,
-        limit: int,
-        successes: int,
-        plus: Plus = None,
-        available: Available = None,
-    ) -> tuple[FloatArray, int]:
-        """One compiled call for each block of noise."""
-        substitutes = available is not None and not self._closing(available)
-        if draw.scale == 0.0 or substitutes:
-            return super().weights(context, elements, draw, limit, successes, plus, available)
-        totals = self._costs(plus, available)
-        place, most = self.oracle._place, self.oracle.max_chosen
-        hits, reached = np.zeros((2, len(elements)), np.intp)
-        used, short = 0, len(elements)
-        while used < limit - 1 and short > 0:
-            block, row = _rows(draw.later(used))
-            stop = min(len(block), row + limit - 1 - used)
-            rows, short = kernel.resample(
-                totals, block, row, stop, draw.scale, self._graph, most,
-                place, elements, successes, hits, reached, used,
-            )  # fmt: skip
-            used += rows
-        weights = np.empty(len(elements))
-        after_trials(hits, reached, successes, limit, weights)
-        return weights, used
+        for block, start, stop in blocks_of(draw).spans(draw.number, count):
+            part = values[done : done + stop - start]
+            kernel.minima(self.totals, block, start, draw.scale, *self._walk, part)
+            done += len(part)
+        return values
 
 
 def _rows(draw: Draw) -> tuple[NDArray[np.float32], int]:
-    noise, number, scale = draw
-    if scale == 0.0:
+    if draw.scale == 0.0:
         return _NO_NOISE, 0
-    blocks = _blocks(noise)
-    row = blocks.locate(number)
+    blocks = blocks_of(draw)
+    row = blocks.locate(draw.number)
     return blocks.block, row
-
-
-def _blocks(noise: Noise | None) -> Blocks:
-    assert isinstance(noise, PathNoise)
-    return noise.blocks
-
-
-def _as_action(oracle: Paths, chosen: NDArray[np.int64]) -> Action:
-    return int(chosen[0]) if oracle.max_chosen == 1 else chosen
 
 
 def _as_mask(oracle: Paths, name: str, given: ArrayLike | None, n_edges: int) -> NDArray[np.bool_]:

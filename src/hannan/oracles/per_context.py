@@ -361,22 +361,18 @@ class PerContextObjective(Objective):
         return self._part(context).law(self._alone, address, plus, available)
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
-        noise, _, _ = draw
         elsewhere = self.oracle.problems()[0].objective().leader()
         choices: list[dict[Hashable, Policy]] = [{} for _ in range(count)]
-        for context in self._contexts(noise):
-            fake, start, factor = _address(draw, context)
-            found = self._part(context).leaders(Draw(fake, start, factor), count)
+        for context in self._contexts(draw.noise):
+            found = self._part(context).leaders(_address(draw, context), count)
             for chosen, policy in zip(choices, found, strict=True):
                 chosen[context] = policy
         return [PerContextPolicy(self.oracle, chosen, elsewhere) for chosen in choices]
 
     def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
-        noise, _, _ = draw
         values = np.zeros(count)
-        for context in self._contexts(noise):
-            fake, start, factor = _address(draw, context)
-            values += self._part(context).minima(Draw(fake, start, factor), count)
+        for context in self._contexts(draw.noise):
+            values += self._part(context).minima(_address(draw, context), count)
         return values
 
     def _part(self, context: Hashable) -> Objective:

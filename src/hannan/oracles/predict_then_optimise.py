@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core import Action, InputTypeError, Objective, Oracle, ParameterError, Policy
+from hannan.core import Action, InputTypeError, Oracle, ParameterError, Policy
 from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Plus
 from hannan.core.params import short
 from hannan.core.policy import loss_of
 from hannan.core.state import Part, State
 from hannan.core.validation import FloatArray
 from hannan.oracles._features import FeatureOracle
+from hannan.oracles._totals import Regressed
 from hannan.oracles.linear_policies import LinearNoise, LinearObjective, LinearPolicies
 
 _COMPLEXITY_ROWS = 50
@@ -123,20 +124,16 @@ class PredictedPolicy(Policy):
         return self.oracle.best(row @ self.weights)
 
 
-class PredictedObjective(Objective):
+class PredictedObjective(Regressed):
     """The model's regressions, followed by the base's optimiser."""
 
     oracle: PredictThenOptimise
-    draws_in_batches = False
 
     stored = State(model=Part())
 
     def __init__(self, oracle: PredictThenOptimise, model: LinearObjective) -> None:
         self.oracle = oracle
         self.model = model
-
-    def copy(self) -> PredictedObjective:
-        return PredictedObjective(self.oracle, self.model.copy())
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
         self.model.add(context, losses)
@@ -151,7 +148,3 @@ class PredictedObjective(Objective):
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         found = self.model.leaders(draw, count)
         return [PredictedPolicy(self.oracle, policy.weights) for policy in found]  # type: ignore[attr-defined]
-
-    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
-        """Unknown: the regressions do not hold the losses of policies."""
-        return np.full(count, np.nan)

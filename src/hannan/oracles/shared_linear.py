@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import ContextError, Menu, Objective, Oracle, Policy
+from hannan.core import ContextError, Menu, Oracle, Policy
 from hannan.core.crossing import Crossing
 from hannan.core.menu import LARGEST
 from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Plus, played
@@ -19,7 +19,7 @@ from hannan.kernels import described as kernel
 from hannan.kernels import linear
 from hannan.kernels.losses import extremes
 from hannan.oracles._features import as_numbers
-from hannan.oracles._twin import twin
+from hannan.oracles._totals import Regressed
 
 _COMPLEXITY_ROWS = 500
 _COMPLEXITY_PAIRS = 8
@@ -159,8 +159,8 @@ class SharedLinear(Oracle):
 class SharedPolicy(Policy):
     """The offered action with the smallest linear score, under a draw of noise or none."""
 
-    def __init__(self, total: SharedObjective, noise: Any, draw: int, scale: float) -> None:
-        self._total, self._draw = total, Draw(noise, draw, scale)
+    def __init__(self, total: SharedObjective, draw: Draw) -> None:
+        self._total, self._draw = total, draw
 
     def __call__(self, context: Any = None) -> int:
         menu = self._total.oracle.check_context(context)
@@ -199,11 +199,10 @@ class SharedNoise:
         return np.tile(row, (len(self.contexts), 1))
 
 
-class SharedObjective(Objective):
+class SharedObjective(Regressed):
     """Design and moments of the regression."""
 
     oracle: SharedLinear
-    draws_in_batches = False
 
     stored = State(
         rounds=Count(),
@@ -224,9 +223,6 @@ class SharedObjective(Objective):
         self._b: FloatArray = np.empty(0)
         self._weights: FloatArray | None = None
         self._cache: Any = None
-
-    def copy(self) -> SharedObjective:
-        return twin(self, "_U", "_b")
 
     @property
     def coefficients(self) -> FloatArray:
@@ -302,13 +298,8 @@ class SharedObjective(Objective):
         return played(q, available)
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
-        noise, first, scale = draw
         kept = self.copy()
-        return [SharedPolicy(kept, noise, number, scale) for number in range(first, first + count)]
-
-    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
-        """Unknown: the regression does not hold the losses of policies."""
-        return np.full(count, np.nan)
+        return [SharedPolicy(kept, draw.later(i)) for i in range(count)]
 
     def _factor(self, noise: Any, scale: float) -> float:
         return scale * math.sqrt(2.0 * len(noise.contexts) / max(self.rounds, 1))

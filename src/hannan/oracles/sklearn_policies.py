@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import Action, ContextError, InputTypeError, Objective, ParameterError, Policy
-from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Plus, available_in
+from hannan.core import Action, ContextError, InputTypeError, ParameterError, Policy
+from hannan.core.oracle import Available, Draw, Plus, available_in
 from hannan.core.state import Array, Numbered, RowBytes, State
 from hannan.core.validation import FloatArray, check_integer
 from hannan.oracles._features import FeatureOracle
 from hannan.oracles._sklearn_estimators import explained, rows_needed, seeded, weight_name
-from hannan.oracles._twin import twin
+from hannan.oracles._totals import Solved, solve_then_add
 from hannan.perturbation import LaplaceNoise
 
 _TIE = 1e-9  # predictions this close, relative to the largest loss, count as equal
@@ -206,7 +206,7 @@ class SklearnPolicy(Policy):
         return f"<policy {self.models[0] if self.models else f'always {self.constant}'}>"
 
 
-class SklearnObjective(Objective):
+class SklearnObjective(Solved):
     """The sum of the losses of each distinct context, and the number of its rounds."""
 
     oracle: SklearnPolicies
@@ -229,23 +229,10 @@ class SklearnObjective(Objective):
         self._counts: FloatArray = np.zeros(8)
         self._sorted: tuple[dict[bytes, int], NDArray[np.intp], FloatArray] | None = None
 
-    def copy(self) -> SklearnObjective:
-        return twin(self, "_places", "_totals", "_counts")
-
     def add(self, context: FloatArray, losses: FloatArray) -> None:
         place = self._place(context)
         self._totals[place] += losses
         self._counts[place] += 1.0
-
-    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
-        noise, first, scale = draw
-        return [
-            self._solve(Draw(noise, number, scale))[0] for number in range(first, first + count)
-        ]
-
-    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
-        noise, first, scale = draw
-        return np.array([self._solve(Draw(noise, first + i, scale))[1] for i in range(count)])
 
     def action(
         self, context: FloatArray, draw: Draw, plus: Plus = None, available: Available = None
@@ -254,13 +241,7 @@ class SklearnObjective(Objective):
             return super().action(context, draw, plus, available)
         return self._solve(draw)[0].among(context, available_in(available))
 
-    def settle(
-        self, context: FloatArray, losses: FloatArray, draw: Draw, available: Available = None
-    ) -> Action:
-        """Fit first and add afterwards: if the estimator fails, nothing has changed."""
-        action = self.action(context, draw, losses, available)
-        self.add(context, losses)
-        return action
+    settle = solve_then_add
 
     def _solve(self, draw: Draw) -> tuple[SklearnPolicy, float]:
         """The leader under one draw, and its value."""

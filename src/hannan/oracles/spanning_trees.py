@@ -13,7 +13,7 @@ from hannan.core import Action, InfeasibleError
 from hannan.core.validation import FloatArray
 from hannan.kernels import bottlenecks
 from hannan.kernels.matroids import kruskal, kruskal_rows, tree_resample
-from hannan.oracles._combinatorial import Elements, SetOracle
+from hannan.oracles._combinatorial import Elements, Resampling, SetOracle
 from hannan.oracles._edges import Graph, as_read, read_graph
 from hannan.oracles._elimination import elimination
 
@@ -86,15 +86,11 @@ class SpanningTrees(SetOracle):
         np.subtract.at(laplacian, (head, tail), 1.0)
         return max(0.0, float(np.linalg.slogdet(laplacian[1:, 1:])[1]))
 
-    def _resample_rows(  # type: ignore[override]
-        self, totals: FloatArray, block: Any, start: int, stop: int, scale: float, *wanted: Any
-    ) -> tuple[int, int]:
+    @property
+    def _resampling(self) -> Resampling:
         if self._steps is not None:
-            return bottlenecks.tree_resample(  # type: ignore[no-any-return]
-                totals, block, start, stop, scale, *self._steps, *wanted
-            )
-        graph = self._tail, self._head, len(self.nodes), *self._incident
-        return tree_resample(totals, block, start, stop, scale, *graph, *wanted)  # type: ignore[no-any-return]
+            return bottlenecks.tree_resample, self._steps
+        return tree_resample, (self._tail, self._head, len(self.nodes), *self._incident)
 
     @cached_property
     def _incident(self) -> tuple[Elements, Elements, Elements]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import Action, LossError, LossFunction, Objective, Policy
+from hannan.core import Action, LossError, LossFunction, Policy
 from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Plus
 from hannan.core.state import Part, State
 from hannan.core.validation import FloatArray, check_integer
@@ -18,7 +18,7 @@ from hannan.losses._terms import Arcs, Terms
 from hannan.losses.custom import require_submodular
 from hannan.oracles._combinatorial import Elements, SetNoise, SetOracle, SetPolicy
 from hannan.oracles._minimum_norm import MinimumNorm
-from hannan.oracles._twin import twin
+from hannan.oracles._totals import Total
 
 Mask = NDArray[np.bool_]
 Network = tuple[Arcs, FloatArray, FloatArray]
@@ -93,7 +93,7 @@ class Submodular(SetOracle):
         return np.flatnonzero(costs < 0.0)
 
 
-class SubmodularObjective(Objective):
+class SubmodularObjective(Total):
     """The sum of the losses, like terms added up."""
 
     oracle: Submodular
@@ -104,9 +104,6 @@ class SubmodularObjective(Objective):
         self.oracle = oracle
         self.total = Terms(oracle.n)
         self._network: Network | None = None
-
-    def copy(self) -> SubmodularObjective:
-        return twin(self, "total")
 
     def add(self, context: None, losses: FloatArray | LossFunction) -> None:
         if isinstance(losses, LossFunction):
@@ -143,10 +140,9 @@ class SubmodularObjective(Objective):
         return [SetPolicy(self.oracle, np.flatnonzero(inside)) for inside in chosen]
 
     def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
-        noise, first, scale = draw
         values = np.empty(count)
         for i in range(count):
-            fakes = self._fakes(Draw(noise, first + i, scale))
+            fakes = self._fakes(draw.later(i))
             inside = self._best(fakes)
             values[i] = self.total.value(inside) + fakes[inside].sum()
         return values
@@ -156,13 +152,9 @@ class SubmodularObjective(Objective):
     ) -> Mask:
         if plus is not None or available is not None:
             return super().chosen(context, draw, count, plus, available)
-        noise, first, scale = draw
-        if scale == 0.0:
-            return np.repeat(self._best(self._fakes(WITHOUT_NOISE))[None, :], count, axis=0)
-        inclusion = np.empty((count, self.oracle.n), dtype=bool)
-        for i in range(count):
-            inclusion[i] = self._best(self._fakes(Draw(noise, first + i, scale)))
-        return inclusion
+        if draw.scale == 0.0:
+            return np.repeat(self._best(self._fakes(draw))[None, :], count, axis=0)
+        return np.array([self._best(self._fakes(draw.later(i))) for i in range(count)])
 
     def _check(self, terms: Terms) -> None:
         if terms.n != self.oracle.n:

@@ -17,7 +17,7 @@ from hannan.kernels import inclusion as kernel_law
 from hannan.kernels import subsets as kernel
 from hannan.oracles._combinatorial import (
     Elements,
-    SetNoise,
+    Resampling,
     SetObjective,
     SetOracle,
     check_flag,
@@ -112,12 +112,9 @@ class Subsets(SetOracle):
         kernel.interval_minima(prefix_sums(losses, cuts), self.m, self._below, values)
         return values
 
-    def _resample_rows(  # type: ignore[override]
-        self, totals: FloatArray, block: Any, start: int, stop: int, scale: float, *wanted: Any
-    ) -> tuple[int, int]:
-        return kernel.resample(  # type: ignore[no-any-return]
-            totals, block, start, stop, scale, self.m, self._below, *wanted
-        )
+    @property
+    def _resampling(self) -> Resampling:
+        return kernel.resample, (self.m, self._below)
 
     def _solve(self, costs: FloatArray) -> Elements:
         return kernel.select(costs, self._no_noise, 0.0, self.m, self._below)  # type: ignore[no-any-return]
@@ -130,38 +127,17 @@ class SubsetObjective(SetObjective):
 
     stored = State()
 
-    def action(
-        self, context: None, draw: Draw, plus: Plus = None, available: Available = None
-    ) -> Action:
-        if available is not None and not self._closing(available):
-            return super().action(context, draw, plus, available)
+    def _choose(self, costs: FloatArray, draw: Draw) -> Elements:
         noise, number, scale = draw
-        oracle, totals = self.oracle, self._costs(plus, available)
+        oracle = self.oracle
         z = oracle._no_noise if scale == 0.0 else noise.row(number)  # type: ignore[union-attr]
-        chosen = kernel.select(totals, z, scale, oracle.m, oracle._below)
-        if available is not None and oracle.antichain and len(chosen) < oracle.rank:
-            raise oracle.infeasible(totals)
-        return oracle.action(chosen)
+        return kernel.select(costs, z, scale, oracle.m, oracle._below)  # type: ignore[no-any-return]
 
-    def chosen(
-        self, context: None, draw: Draw, count: int, plus: Plus = None, available: Available = None
-    ) -> NDArray[np.bool_]:
-        """The best items under many draws, one compiled call for each block of noise."""
-        noise, first, scale = draw
-        if scale == 0.0 or (available is not None and not self._closing(available)):
-            return super().chosen(context, draw, count, plus, available)
-        if available is not None:
-            self.action(context, draw, plus, available)
-        assert isinstance(noise, SetNoise)
-        oracle, totals = self.oracle, self._costs(plus, available)
-        inclusion = np.empty((count, oracle.n), dtype=bool)
-        done = 0
-        while done < count:
-            rows = noise.rows(first + done, count - done)
-            part = inclusion[done : done + len(rows)]
-            kernel.select_rows(totals, rows, scale, oracle.m, oracle._below, part)
-            done += len(rows)
-        return inclusion
+    def _choose_rows(
+        self, costs: FloatArray, block: Any, start: int, scale: float, part: NDArray[np.bool_]
+    ) -> None:
+        rows = block[start : start + len(part), : len(costs)]
+        kernel.select_rows(costs, rows, scale, self.oracle.m, self.oracle._below, part)
 
     def weights(
         self,
@@ -175,8 +151,7 @@ class SubsetObjective(SetObjective):
     ) -> tuple[FloatArray, int]:
         """The mean weight (1 - (1-q)^L)/q from computed q; for large sets, by drawing."""
         oracle = self.oracle
-        substitutes = available is not None and not self._closing(available)
-        if draw.scale == 0.0 or oracle.m > _MOST_COMPUTED or substitutes:
+        if draw.scale == 0.0 or oracle.m > _MOST_COMPUTED or self._replaces(available):
             return super().weights(context, elements, draw, limit, successes, plus, available)
         totals, q = self._costs(plus, available), np.empty(len(elements))
         m = oracle.m if available is None else min(oracle.m, np.isfinite(totals).sum())

@@ -19,7 +19,6 @@ from hannan.core.state import Array, Context, ListOf, State
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import thresholds as kernel
 from hannan.oracles._blockwise import BlockObjective, Codes
-from hannan.oracles._twin import twin
 from hannan.perturbation import Blocks, LaplaceNoise
 
 
@@ -140,9 +139,6 @@ class ThresholdObjective(BlockObjective):
         self._totals = np.zeros((0, oracle.n_actions))
         self._met: Noise | None = None
         self._places = np.zeros(0, np.int64)  # of the perturbed contexts among the points
-
-    def copy(self) -> ThresholdObjective:
-        return twin(self, "_points", "_totals", "_places")
 
     def add(self, context: Any, losses: FloatArray) -> None:
         place = bisect_left(self._points, context)

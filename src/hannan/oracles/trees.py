@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action, Objective, Policy
-from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Noise, Plus
+from hannan.core.oracle import Available, Draw, Noise, Plus
 from hannan.core.state import Array, Object, OneOf, Part, State
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.kernels import trees as kernel
@@ -23,7 +23,7 @@ from hannan.oracles._binning import (
     stack,
 )
 from hannan.oracles._histograms import BinnedNoise, BinnedObjective, BinnedOracle, Rows
-from hannan.oracles._twin import twin
+from hannan.oracles._totals import Solved
 from hannan.oracles.stumps import StumpPolicy, decode_stump
 
 _DEEPEST = 100  # of trees grown by functions that call themselves
@@ -144,7 +144,7 @@ def _indented(policy: Policy) -> str:
     return "\n".join("    " + line for line in text.splitlines())
 
 
-class GreedyObjective(Objective):
+class GreedyObjective(Solved):
     """The total loss vector of each distinct context, for trees grown from the root."""
 
     oracle: Trees
@@ -174,9 +174,6 @@ class GreedyObjective(Objective):
         self._counts: FloatArray = np.zeros((0, 0))  # of the rows; recomputed when outdated
         self._places = np.zeros(0, np.intp)
 
-    def copy(self) -> GreedyObjective:
-        return twin(self, "_rows")
-
     def add(self, context: FloatArray, losses: FloatArray) -> None:
         self._rows.add(context, losses)
 
@@ -185,20 +182,12 @@ class GreedyObjective(Objective):
     ) -> Action:
         if plus is not None or available is not None:
             return super().action(context, draw, plus, available)
-        found = self._grow(draw)[0]
+        found = self._solve(draw)[0]
         if len(self._rows):
             check_length(context, len(self._rows.contexts[0]))
         return found(context)
 
-    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
-        noise, first, scale = draw
-        return [self._grow(Draw(noise, first + i, scale))[0] for i in range(count)]
-
-    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
-        noise, first, scale = draw
-        return np.array([self._grow(Draw(noise, first + i, scale))[1] for i in range(count)])
-
-    def _grow(self, draw: Draw) -> tuple[Policy, float]:
+    def _solve(self, draw: Draw) -> tuple[Policy, float]:
         noise, number, scale = draw
         places = self._agree(noise)
         totals = self._rows.totals.copy()
