@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hannan.core import Action, ContextError, InfeasibleError, Oracle, Policy
 from hannan.core.arrays import as_array, as_list, missing
 from hannan.core.availability import substitution
-from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Plus
+from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Noise, Plus
 from hannan.core.state import Array, State
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels.lanes import WIDTH
@@ -97,7 +97,7 @@ class SetOracle(NoContexts):
     def objective(self) -> SetObjective:
         return SetObjective(self)
 
-    def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> SetNoise:
+    def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
         return SetNoise(contexts, self.n_actions, key, stream, memory)
 
     def interval_minima(

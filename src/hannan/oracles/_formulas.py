@@ -17,6 +17,7 @@ import numpy as np
 
 from hannan.core import ContextError, Oracle
 from hannan.core.arrays import as_array, as_scalar, is_frame
+from hannan.core.oracle import Noise
 from hannan.core.params import short
 from hannan.core.validation import check_integer, refuse
 from hannan.oracles._formula_totals import (
@@ -107,9 +108,7 @@ class Formulas(Oracle):
     def objective(self) -> FormulaObjective:
         return TableTotals(self) if self.n <= TABLE_VARIABLES else RowTotals(self)
 
-    def noise(
-        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
-    ) -> FormulaNoise:
+    def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
         """Fake outcomes, projected on all formulas where that is cheaper."""
         return FormulaNoise(self, contexts, key, stream, memory)
 

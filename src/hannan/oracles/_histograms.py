@@ -47,9 +47,7 @@ class BinnedOracle(FeatureOracle):
             check_length(row, self.grid.n_features)
         return row
 
-    def noise(
-        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
-    ) -> BinnedNoise:
+    def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
         """Fake outcomes projected on the totals below every cut."""
         return BinnedNoise(self, contexts, key, stream, memory)
 

@@ -72,9 +72,7 @@ class AllPolicies(FullTable):
     def objective(self) -> TableObjective:
         return TableObjective(self)
 
-    def noise(
-        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
-    ) -> TableNoise:
+    def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
         """Fake outcomes, computed only where they are used."""
         return TableNoise(self.n_contexts, contexts, self.n_actions, key, stream)
 

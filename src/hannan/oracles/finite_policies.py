@@ -140,9 +140,7 @@ class FinitePolicies(Oracle):
         """Policy number `index` of the table."""
         return FinitePolicy(self, index)
 
-    def noise(
-        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
-    ) -> FiniteNoise:
+    def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
         return FiniteNoise(self, contexts, key, stream, memory)
 
     def log_size(self, contexts: Sequence[Any]) -> float:

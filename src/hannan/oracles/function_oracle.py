@@ -22,7 +22,7 @@ from hannan.core import (
     Policy,
 )
 from hannan.core.arrays import check_comparable
-from hannan.core.oracle import WITHOUT_NOISE, Draw
+from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
 from hannan.core.policy import loss_of
 from hannan.core.state import Array, Context, Numbered, State
 from hannan.core.validation import FloatArray, check_integer, check_positive
@@ -168,9 +168,7 @@ class FunctionOracle(Oracle):
     def objective(self) -> FunctionObjective:
         return FunctionObjective(self)
 
-    def noise(
-        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
-    ) -> LaplaceNoise:
+    def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
         if self.n_actions is None:
             raise ParameterError("FunctionOracle needs n_actions before noise can be drawn for it.")
         return LaplaceNoise(contexts, self.n_actions, key, stream)

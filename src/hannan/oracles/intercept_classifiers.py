@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import ContextError, Objective, Policy
-from hannan.core.oracle import Available, Draw, Plus
+from hannan.core.oracle import Available, Draw, Noise, Plus
 from hannan.core.state import Array, Number, Numbered, RowBytes, State
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
 from hannan.kernels import intercepts as kernel
@@ -116,9 +116,7 @@ class InterceptClassifiers(FeatureOracle):
             return ListedObjective(self)  # type: ignore[arg-type]
         return SearchedObjective(self)
 
-    def noise(
-        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
-    ) -> LaplaceNoise:
+    def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
         """Fake outcomes, projected on every classifier where they are listed."""
         if self.exact:
             return FiniteNoise(self, contexts, key, stream, memory)  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hannan.core import Action, ContextError, Policy
 from hannan.core.arrays import as_scalar
-from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Lesson, Plus, Trials
+from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Lesson, Noise, Plus, Trials
 from hannan.core.state import Array, Count, State
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
 from hannan.kernels import linear as kernel
@@ -91,9 +91,7 @@ class LinearPolicies(FeatureOracle):
     def objective(self) -> LinearObjective:
         return LinearObjective(self)
 
-    def noise(
-        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
-    ) -> LinearNoise:
+    def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
         return LinearNoise(self, contexts, key, stream, memory)
 
     def log_size(self, contexts: Sequence[Any]) -> float:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hannan.core import ContextError, Menu, Oracle, Policy
 from hannan.core.arrays import as_floats
-from hannan.core.oracle import Available, Draw, Plus, played
+from hannan.core.oracle import Available, Draw, Noise, Plus, played
 from hannan.core.state import Array, Object, State
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels import law as kernel
@@ -130,9 +130,7 @@ class ListedRules(Oracle):
     def objective(self) -> RulesObjective:
         return RulesObjective(self)
 
-    def noise(
-        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
-    ) -> RulesNoise:
+    def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
         return RulesNoise(contexts, 1, key, stream)
 
     def log_size(self, contexts: Sequence[Any]) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import InputTypeError, Objective, Oracle, ParameterError, Policy
-from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Plus
+from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Noise, Plus
 from hannan.core.state import Array, Part, State
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels.noise import laplace_cells
@@ -88,9 +88,7 @@ class MultiLabel(Oracle):
             return LabelTable(self, np.zeros((self.base.n_contexts, self.n_labels)))
         return LabelObjective(self, [self.base.objective() for _ in range(self.n_labels)])
 
-    def noise(
-        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
-    ) -> LaplaceNoise:
+    def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
         if isinstance(self.base, AllPolicies):
             return LabelTableNoise(self.base.n_contexts, contexts, self.n_labels, key, stream)
         return LaplaceNoise(contexts, self.n_labels, key, stream)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hannan.core import Action, InfeasibleError, ParameterError, Policy
 from hannan.core.arrays import as_array
-from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Plus
+from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Noise, Plus
 from hannan.core.state import State
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.kernels import paths as kernel
@@ -208,7 +208,7 @@ class Paths(SetOracle):
     def objective(self) -> PathObjective:
         return PathObjective(self)
 
-    def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> PathNoise:
+    def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
         """Fake losses of the edges, at least sixteen draws at a time."""
         return PathNoise(self, contexts, key, stream, memory)
 

@@ -195,9 +195,7 @@ class PerContext(Oracle):
     def objective(self) -> PerContextObjective:
         return SharedObjective(self, {}) if self.shared else PerContextObjective(self, {})
 
-    def noise(
-        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
-    ) -> PerContextNoise:
+    def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
         return PerContextNoise(self, contexts, key, stream, memory)
 
     def log_size(self, contexts: Sequence[Any]) -> float | None:

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Action, InputTypeError, Oracle, ParameterError, Policy
-from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Plus
+from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Noise, Plus
 from hannan.core.params import short
 from hannan.core.policy import loss_of
 from hannan.core.state import Part, State
 from hannan.core.validation import FloatArray
 from hannan.oracles._features import FeatureOracle
 from hannan.oracles._totals import Regressed
-from hannan.oracles.linear_policies import LinearNoise, LinearObjective, LinearPolicies
+from hannan.oracles.linear_policies import LinearObjective, LinearPolicies
 
 _COMPLEXITY_ROWS = 50
 _COMPLEXITY_PAIRS = 4
@@ -84,9 +84,7 @@ class PredictThenOptimise(FeatureOracle):
     def objective(self) -> PredictedObjective:
         return PredictedObjective(self, self.model.objective())
 
-    def noise(
-        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
-    ) -> LinearNoise:
+    def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
         return self.model.noise(contexts, key, stream, memory)
 
     def complexity(self, contexts: Sequence[Any]) -> float:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hannan.core import ContextError, Menu, Oracle, Policy
 from hannan.core.crossing import Crossing
 from hannan.core.menu import LARGEST
-from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Plus, played
+from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Noise, Plus, played
 from hannan.core.state import Array, Count, State, TupleOf
 from hannan.core.validation import FloatArray, check_positive
 from hannan.kernels import described as kernel
@@ -115,9 +115,7 @@ class SharedLinear(Oracle):
     def objective(self) -> SharedObjective:
         return SharedObjective(self)
 
-    def noise(
-        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
-    ) -> SharedNoise:
+    def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
         return SharedNoise(self, contexts, key, stream)
 
     def complexity(self, contexts: Sequence[Menu]) -> float:

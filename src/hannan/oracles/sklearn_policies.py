@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action, ContextError, InputTypeError, ParameterError, Policy
-from hannan.core.oracle import Available, Draw, Plus, available_in
+from hannan.core.oracle import Available, Draw, Noise, Plus, available_in
 from hannan.core.state import Array, Numbered, RowBytes, State
 from hannan.core.validation import FloatArray, check_integer
 from hannan.oracles._features import FeatureOracle
@@ -103,9 +103,7 @@ class SklearnPolicies(FeatureOracle):
     def objective(self) -> SklearnObjective:
         return SklearnObjective(self)
 
-    def noise(
-        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
-    ) -> LaplaceNoise:
+    def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
         return LaplaceNoise(contexts, self.n_actions, key, stream)
 
     def log_size(self, contexts: Sequence[Any]) -> float:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hannan.core import ContextError, InputTypeError, Objective, Oracle, ParameterError
 from hannan.core.arrays import Contexts, as_rows
-from hannan.core.oracle import Timed
+from hannan.core.oracle import Noise, Timed
 from hannan.core.validation import check_choice, check_integer, refuse
 from hannan.oracles._sequences import SwitchingNoise
 from hannan.oracles._switching_intervals import IntervalSequences
@@ -230,9 +230,7 @@ class Switching(Timed):
         size = self.base.log_size(self.base.check_contexts([x for _, x in contexts]))
         return math.log(max(1, cells)) + (math.log(self.n_actions) if size is None else size)
 
-    def noise(
-        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
-    ) -> SwitchingNoise:
+    def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
         cells = self.cells(contexts)
         if self.listed:
             return ListedNoise(contexts, self.listing, key, stream, memory, cells)

@@ -84,9 +84,7 @@ class Thresholds(Oracle):
     def objective(self) -> ThresholdObjective:
         return ThresholdObjective(self)
 
-    def noise(
-        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
-    ) -> ThresholdNoise:
+    def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
         return ThresholdNoise(contexts, self.n_actions, key, stream, memory)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
