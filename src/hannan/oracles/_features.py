@@ -11,15 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import ContextError, Menu, Oracle
-from hannan.core.arrays import (
-    as_floats,
-    as_list,
-    as_scalar,
-    columns_of,
-    is_frame,
-    is_lazy,
-    missing,
-)
+from hannan.core.arrays import as_floats, as_list, as_scalar, columns_of, is_frame, is_lazy, missing
 from hannan.core.validation import FloatArray
 from hannan.kernels.losses import LARGEST, copy_usable, extremes
 

@@ -56,12 +56,7 @@ class FormulaNoise(SetNoise):
     """
 
     def __init__(
-        self,
-        oracle: Formulas,
-        contexts: Sequence[Any],
-        key: np.uint64,
-        stream: int,
-        memory: int,
+        self, oracle: Formulas, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> None:
         super().__init__(contexts, 2, key, stream, memory)
         self.miss = oracle.miss

@@ -9,16 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Policy
-from hannan.core.oracle import (
-    Available,
-    Draw,
-    FullTable,
-    Lesson,
-    Noise,
-    Plus,
-    Trials,
-    positions,
-)
+from hannan.core.oracle import Available, Draw, FullTable, Lesson, Noise, Plus, Trials, positions
 from hannan.core.state import Array, State
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import tabular as kernel

@@ -252,12 +252,7 @@ class PerContextNoise:
     """
 
     def __init__(
-        self,
-        oracle: PerContext,
-        contexts: Sequence[Any],
-        key: np.uint64,
-        stream: int,
-        memory: int,
+        self, oracle: PerContext, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> None:
         if len(contexts) > _MOST_CONTEXTS:
             raise ParameterError(

@@ -14,14 +14,7 @@ from hannan.core.oracle import Available, Draw, Noise, Plus
 from hannan.core.state import Array, Object, OneOf, Part, State
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.kernels import trees as kernel
-from hannan.oracles._binning import (
-    NO_FEATURES,
-    Grid,
-    check_length,
-    given_grid,
-    learn_grid,
-    stack,
-)
+from hannan.oracles._binning import NO_FEATURES, Grid, check_length, given_grid, learn_grid, stack
 from hannan.oracles._histograms import BinnedNoise, BinnedObjective, BinnedOracle, Rows
 from hannan.oracles._totals import Solved
 from hannan.oracles.stumps import StumpPolicy, decode_stump
