@@ -5,7 +5,7 @@ import pytest
 
 import hannan as hn
 from hannan.kernels import bottlenecks, matroids
-from hannan.oracles._elimination import elimination
+from hannan.oracles.spanning_trees import elimination
 
 
 def graph(rng):

@@ -166,7 +166,7 @@ class Objective(Stored, ABC):
         else:
             draws = (draw.later(i) for i in range(count))
             actions = [self.action(context, each, plus, available) for each in draws]
-        inclusion = np.zeros((count, self.n_actions), dtype=bool)
+        inclusion = np.zeros((count, _width(self, context)), dtype=bool)
         for row, action in zip(inclusion, actions, strict=True):
             row[action] = True
         return inclusion
@@ -235,6 +235,11 @@ class Objective(Stored, ABC):
         return None
 
 
+def _width(total: Objective, context: Any) -> int:
+    """Return K; that of a menu where actions are described."""
+    return len(context) if total.oracle.described else total.n_actions
+
+
 def with_round(total: Objective, context: Any, losses: FloatArray) -> Objective:
     """Return a copy of a total with one more round."""
     twin = total.copy()
@@ -285,8 +290,7 @@ def paired_lesson(
         weight = float(state[weights.SUM])
     if loss == 0.0:
         return Lesson(weight, used, 0.0)
-    K = len(context) if total.oracle.described else total.n_actions
-    losses = np.zeros(K) if plus is None else plus.copy()
+    losses = np.zeros(_width(total, context)) if plus is None else plus.copy()
     losses[action] += weight * loss
     after_draws = draw.later(used)
     before = chances(after_draws, 1, plus)[0]

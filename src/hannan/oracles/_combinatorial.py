@@ -6,7 +6,7 @@ import contextlib
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from hannan.oracles._blockwise import resampled
 from hannan.oracles._totals import Solved, solve_then_add
 from hannan.perturbation import Blocks, LaplaceNoise
 
+T = TypeVar("T")
 Elements = NDArray[np.intp]
 
 Resampling = tuple[Callable[..., tuple[int, int]], tuple[Any, ...]]
@@ -117,18 +118,34 @@ class SetOracle(NoContexts):
 
     def infeasible(self, costs: FloatArray) -> InfeasibleError:
         """What to say where too much is closed."""
+        shut = np.flatnonzero(np.isinf(costs))
+        more = f", … ({len(shut)} of them)" if len(shut) > 8 else ""
+        shown = ", ".join(map(str, shut[:8].tolist())) + more
         return InfeasibleError(
             f"{type(self).__name__} has no feasible action without the elements "
-            f"{_listed(np.flatnonzero(np.isinf(costs)))}, which are not available."
+            f"{shown}, which are not available."
         )
+
+    _names: Sequence[Any] | None = None
+    """The elements by name, where they have names."""
 
     def named(self, action: Action) -> list[Any]:
         """The chosen elements by name, where they have names; else by number."""
-        return self._elements_of(action)
+        numbers = self._elements_of(action)
+        return numbers if self._names is None else [self._names[j] for j in numbers]
 
     def _elements_of(self, action: Any) -> list[int]:
-        """The numbers of the chosen elements, checked."""
-        return elements_of(self, action, self.n_actions)
+        """The numbers of the chosen elements, distinct integers in any order; checked."""
+        try:
+            found = np.atleast_1d(as_array(action))
+        except (TypeError, ValueError):
+            found = np.empty((0, 0))
+        n = self.n_actions
+        if found.ndim == 1 and (not found.size or found.dtype.kind in "iu"):
+            numbers: list[int] = found.tolist()
+            if len(set(numbers)) == len(numbers) and all(0 <= j < n for j in numbers):
+                return numbers
+        raise refuse(self, "action", f"distinct elements, integers from 0 to {n - 1}", action)
 
     @property
     def _resampling(self) -> Resampling | None:
@@ -177,7 +194,8 @@ class SetNoise(LaplaceNoise):
     ) -> None:
         super().__init__(contexts, n_actions, key, stream)
         self._width = self.n_cells
-        self.blocks = Blocks(self._fill, max(WIDTH, padded(self._width)), memory)
+        padded = -(-self._width // WIDTH) * WIDTH
+        self.blocks = Blocks(self._fill, max(WIDTH, padded), memory)
 
     def _fill(self, first: int, block: NDArray[np.float32]) -> None:
         fill_rows(self.key, self.stream, first, block)
@@ -304,12 +322,6 @@ def blocks_of(draw: Draw) -> Blocks:
     return noise.blocks  # type: ignore[no-any-return]
 
 
-def _listed(elements: Elements) -> str:
-    """Some elements in words, not too many."""
-    shown = ", ".join(map(str, elements[:8].tolist()))
-    return shown if len(elements) <= 8 else f"{shown}, … ({len(elements)} of them)"
-
-
 def prefix_sums(losses: FloatArray, cuts: NDArray[np.intp]) -> FloatArray:
     """The sum of all rows before each cut."""
     return np.concatenate([np.zeros((1, losses.shape[1])), np.cumsum(losses, axis=0)])[cuts]
@@ -322,22 +334,9 @@ def check_flag(owner: object, name: str, value: Any) -> bool:
     return bool(value)
 
 
-def padded(n: int) -> int:
-    """The next multiple of sixteen."""
-    return -(-n // WIDTH) * WIDTH
-
-
-def elements_of(owner: object, action: Any, n_actions: int) -> list[int]:
-    """The elements of an action, an int or distinct integers in any order."""
-    try:
-        found = np.atleast_1d(as_array(action))
-    except (TypeError, ValueError):
-        found = np.empty((0, 0))
-    if found.ndim == 1 and (not found.size or found.dtype.kind in "iu"):
-        numbers: list[int] = found.tolist()
-        if len(set(numbers)) == len(numbers) and all(0 <= j < n_actions for j in numbers):
-            return numbers
-    raise refuse(owner, "action", f"distinct elements, integers from 0 to {n_actions - 1}", action)
+def optional(check: Callable[..., T], owner: object, name: str, value: Any, *more: Any) -> T | None:
+    """Check a parameter that may be None."""
+    return None if value is None else check(owner, name, value, *more)
 
 
 def check_labels(owner: object, labels: Any, n: int, name: str = "labels") -> list[Any] | None:

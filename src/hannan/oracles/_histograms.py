@@ -15,9 +15,9 @@ from hannan.core import ParameterError, Policy
 from hannan.core.oracle import Noise
 from hannan.core.state import Array, Count, ListOf, Object, OneOf, Part, State
 from hannan.core.stored import Stored
-from hannan.core.validation import FloatArray
+from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import histograms, trees
-from hannan.oracles._binning import NO_FEATURES, Grid, check_length, learn_grid, stack
+from hannan.oracles._binning import NO_FEATURES, Grid, check_length, given_grid, learn_grid, stack
 from hannan.oracles._blockwise import BlockObjective, Codes
 from hannan.oracles._features import FeatureOracle
 from hannan.oracles._totals import twin
@@ -30,12 +30,15 @@ _MOST_NUMBERS = 2**27  # in a statistic
 class BinnedOracle(FeatureOracle):
     """A class on binned features: its cuts are given, or those of a set of contexts."""
 
-    n_actions: int
-    n_bins: int
-    grid: Grid | None
-    """The cuts, if they were given."""
-    pairs: bool
+    pairs = False
     """Whether the statistic has totals for pairs of cuts."""
+
+    def __init__(self, n_actions: int, n_bins: int, edges: Any) -> None:
+        self.n_actions: int = check_integer(self, "n_actions", n_actions, 1)
+        self.n_bins = check_integer(self, "n_bins", n_bins, 2)
+        self.edges = edges
+        self.grid: Grid | None = None if edges is None else given_grid(self, edges)
+        """The cuts, if they were given."""
 
     @abstractmethod
     def decode(self, code: NDArray[np.int64], grid: Grid) -> Policy:

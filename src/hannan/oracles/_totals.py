@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from typing import Any, Self, TypeVar
 
@@ -58,7 +59,13 @@ class Solved(Total):
 class Regressed(Total):
     """A total of regressions, which do not hold the losses of policies."""
 
+    rounds: int
     draws_in_batches = False
+
+    def _factor(self, draw: Draw) -> float:
+        """Return the size of the noise: fake losses on d contexts after n rounds."""
+        assert draw.noise is not None
+        return draw.scale * math.sqrt(2.0 * len(draw.noise.contexts) / (self.rounds or 1))
 
     def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
         """Unknown."""

@@ -26,7 +26,7 @@ from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
 from hannan.core.policy import loss_of
 from hannan.core.state import Array, Context, Numbered, State
 from hannan.core.validation import FloatArray, check_integer, check_positive
-from hannan.oracles._combinatorial import check_flag
+from hannan.oracles._combinatorial import check_flag, optional
 from hannan.oracles._totals import Total, solve_then_add
 from hannan.perturbation import LaplaceNoise
 
@@ -117,29 +117,16 @@ class FunctionOracle(Oracle):
                 f"FunctionOracle needs a function solve(contexts, losses); got {solve!r}."
             )
         self.solve = solve
-        self.n_actions = (
-            None if n_actions is None else check_integer(self, "n_actions", n_actions, 1)
-        )
+        self.n_actions = optional(check_integer, self, "n_actions", n_actions, 1)
         self.max_chosen = check_integer(self, "max_chosen", max_chosen, 1)
-        self.n_policies = (
-            None if n_policies is None else check_integer(self, "n_policies", n_policies, 1)
-        )
-        self.equal_size = (
-            equal_size if equal_size is None else check_flag(self, "equal_size", equal_size)
-        )
+        self.n_policies = optional(check_integer, self, "n_policies", n_policies, 1)
+        self.equal_size = optional(check_flag, self, "equal_size", equal_size)
         self.antichain = self.max_chosen == 1 if equal_size is None else bool(equal_size)
         self.shift = check_flag(self, "shift", shift)
-        self.time_limit = (
-            None if time_limit is None else check_positive(self, "time_limit", time_limit)
-        )
-        if self.time_limit is not None and not _takes_a_time_limit(solve):
-            raise ParameterError(
-                "With time_limit= FunctionOracle calls solve(…, time_limit=seconds): give your "
-                "function that argument."
-            )
+        self.time_limit = optional(check_positive, self, "time_limit", time_limit)
         approximate = self.time_limit is not None or (self.shift and not self.antichain)
         self.exact = check_flag(self, "exact", exact) and not approximate  # type: ignore[misc]
-        self._alone = _takes_losses_only(solve)
+        self._alone = _takes_losses_only(solve, timed=self.time_limit is not None)
         # Not in the total: what is feasible belongs to the class, so that what was found for one
         # total may be played for another. Only calls that run out of time read it.
         self._last: deque[UserPolicy] = deque(maxlen=_KEPT)
@@ -357,12 +344,17 @@ def _value(policy: Policy, contexts: Sequence[Any], losses: FloatArray) -> float
     return sum(loss_of(row, policy(x)) for x, row in zip(contexts, losses, strict=True))
 
 
-def _takes_losses_only(solve: Any) -> bool:
+def _takes_losses_only(solve: Any, timed: bool) -> bool:
     """Whether a function has one argument, a time limit apart; it must have one or two."""
     try:
         parameters = inspect.signature(solve).parameters.values()
     except (TypeError, ValueError):  # some functions written in C do not tell
         return False
+    if timed and not any(p.name == "time_limit" or p.kind is p.VAR_KEYWORD for p in parameters):
+        raise ParameterError(
+            "With time_limit= FunctionOracle calls solve(…, time_limit=seconds): give your "
+            "function that argument."
+        )
     others = [p for p in parameters if p.name != "time_limit" and p.kind is not p.VAR_KEYWORD]
     places = [p for p in others if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     needed = [p.name for p in others if p.default is p.empty and p.kind is not p.VAR_POSITIONAL]
@@ -373,12 +365,3 @@ def _takes_losses_only(solve: Any) -> bool:
             f"{', '.join(needed) or 'no arguments'}. functools.partial sets other arguments."
         )
     return not any_number and (len(needed) == 1 or len(places) == 1)
-
-
-def _takes_a_time_limit(solve: Any) -> bool:
-    try:
-        parameters = inspect.signature(solve).parameters
-    except (TypeError, ValueError):
-        return True
-    named = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-    return named or "time_limit" in parameters

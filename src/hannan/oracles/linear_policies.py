@@ -19,6 +19,7 @@ from hannan.core.state import Array, Count, State
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
 from hannan.kernels import linear as kernel
 from hannan.oracles._features import FeatureOracle
+from hannan.oracles._tables import law_of_normal
 from hannan.oracles._totals import Regressed
 from hannan.perturbation import Blocks
 
@@ -319,19 +320,10 @@ class LinearObjective(Regressed):
     def law(
         self, context: FloatArray, draw: Draw, plus: Plus = None, available: Available = None
     ) -> FloatArray:
-        """A one-dimensional integral, by 48-point quadrature."""
+        """A one-dimensional integral."""
         scores, _, h = self._solved(context)
-        if available is not None:
-            scores = _moved(scores, h, plus, available)
-        elif plus is not None:
-            scores = scores + h * plus
         sigma = self._factor(draw) * math.sqrt(h) if draw.scale else 0.0
-        q = np.zeros(len(scores))
-        if sigma == 0.0:
-            q[scores.argmin()] = 1.0
-        else:
-            kernel.normal_law(scores, sigma, -1, 0.0, q)
-        return q
+        return law_of_normal(_moved(scores, h, plus, available), sigma)
 
     def lesson(
         self,
@@ -366,10 +358,6 @@ class LinearObjective(Regressed):
             weights = np.linalg.solve(self._U, np.linalg.solve(self._U.T, b))
             found.append(LinearPolicy(self.oracle, weights))
         return found
-
-    def _factor(self, draw: Draw) -> float:
-        assert draw.noise is not None
-        return draw.scale * math.sqrt(2.0 * len(draw.noise.contexts) / (self.rounds or 1))
 
     def _solved(self, context: FloatArray) -> tuple[FloatArray, FloatArray, float]:
         """Scores, U⁻ᵀx and x'A⁻¹x of a context; cached, as a round needs them several times."""

@@ -16,7 +16,7 @@ from hannan.core.arrays import as_floats
 from hannan.core.state import State
 from hannan.core.validation import FloatArray, check_not_negative, check_positive
 from hannan.kernels.ilp_search import in_units, shut
-from hannan.oracles._combinatorial import Elements, SetObjective, SetOracle, SetPolicy
+from hannan.oracles._combinatorial import Elements, SetObjective, SetOracle, SetPolicy, optional
 from hannan.oracles._relaxation import INTEGRAL, Relaxation
 
 Rows = tuple[Any, FloatArray, FloatArray]  # a matrix, and lower and upper bounds of its rows
@@ -87,9 +87,7 @@ class LinearProgram(SetOracle):
     ) -> None:
         # Copies, lest a file hold other constraints where they are changed later.
         self.A_ub, self.b_ub, self.A_eq, self.b_eq = copy.deepcopy((A_ub, b_ub, A_eq, b_eq))
-        self.time_limit = (
-            None if time_limit is None else check_positive(self, "time_limit", time_limit)
-        )
+        self.time_limit = optional(check_positive, self, "time_limit", time_limit)
         self.gap = check_not_negative(self, "gap", gap)
         self.exact = self.time_limit is None and self.gap == 0.0  # type: ignore[misc]
         parts = [

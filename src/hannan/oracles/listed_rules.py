@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hannan.core import ContextError, Menu, Oracle, Policy
 from hannan.core.arrays import as_floats
 from hannan.core.oracle import Available, Draw, Noise, Plus, played
 from hannan.core.state import Array, Object, State
 from hannan.core.validation import FloatArray, refuse
-from hannan.kernels import law as kernel
+from hannan.oracles._tables import law_of_argmin
 from hannan.oracles._totals import Solved
 from hannan.perturbation import LaplaceNoise
 from hannan.perturbation.laplace import mean_of_maximum
@@ -212,29 +211,12 @@ class RulesObjective(Solved):
         choice = int(context.choices[self._noisy(draw, context, plus).argmin()])
         return choice if available is None else int(available[choice])
 
-    def chosen(
-        self,
-        context: Judged,
-        draw: Draw,
-        count: int,
-        plus: Plus = None,
-        available: Available = None,
-    ) -> NDArray[np.bool_]:
-        found = np.zeros((count, len(context)), dtype=np.bool_)
-        for i in range(count):
-            found[i, self.action(context, draw.later(i), plus, available)] = True
-        return found
-
     def law(
         self, context: Judged, draw: Draw, plus: Plus = None, available: Available = None
     ) -> FloatArray:
         """The law of the leader, summed over the rules that choose alike."""
         totals = self.totals if plus is None else self.totals + plus[context.choices]
-        q = np.zeros(len(totals))
-        if draw.scale:
-            kernel.argmin_law(totals, abs(draw.scale), q)
-        else:
-            q[totals.argmin()] = 1.0
+        q = law_of_argmin(totals, abs(draw.scale))
         return played(np.bincount(context.choices, q, len(context)).astype(np.float64), available)
 
     def _solve(self, draw: Draw) -> tuple[RulePolicy, float]:

@@ -86,7 +86,7 @@ class Matchings(SetOracle):
         self.edges = edges
         self.left, self.right = left, right
         self.everyone = check_flag(self, "everyone", everyone)
-        self._names = [
+        self._sides = [
             check_labels(self, left, self.n_left, "left") or list(range(self.n_left)),
             check_labels(self, right, self.n_right, "right") or list(range(self.n_right)),
         ]
@@ -121,67 +121,19 @@ class Matchings(SetOracle):
         [('Ann', 'B2'), ('Bob', 'A1')]
         """
         if is_frame(graph) or isinstance(graph, list):
-            return cls._of_pairs(graph, left, everyone)
-        if not hasattr(graph, "edges") or not hasattr(graph, "is_directed") or graph.is_directed():
-            raise InputTypeError(
-                "Matchings.of needs pairs (left, right), a list or a table of two columns, or an "
-                f"undirected graph of networkx; got {graph!r}."
-            )
-        if left is None:
-            chosen = {node for node, side in graph.nodes(data="bipartite") if side == 0}
+            pairs, sides = _listed_pairs(graph, left)
         else:
-            chosen = set(left)
-            if not chosen <= set(graph.nodes):
-                unknown = next(node for node in chosen if node not in graph)
-                raise ParameterError(f"left= names {unknown!r}, which is no node of the graph.")
-        sides: list[dict[Any, int]] = [{}, {}]
-        for node in graph.nodes:
-            side = sides[node not in chosen]
-            side[node] = len(side)
-        edges = []
-        for u, v, *_ in graph.edges:
-            if (u in chosen) == (v in chosen):
-                raise ParameterError(
-                    f"Matchings.of needs edges that lead from one side to the other; {u!r} and "
-                    f"{v!r} are both on the {'left' if u in chosen else 'right'}. Say with left= "
-                    "which nodes are on the left."
-                )
-            a, b = (u, v) if u in chosen else (v, u)
-            edges.append((sides[0][a], sides[1][b]))
-        return cls._named(sides, edges, everyone)
-
-    @classmethod
-    def _of_pairs(cls, given: Any, left: Any, everyone: bool) -> Self:
-        if left is not None:
-            raise ParameterError("left= is for graphs; in pairs the left side comes first.")
-        columns = [as_list(column) for _, column in columns_of(given)] if is_frame(given) else []
-        pairs = list(zip(*columns, strict=True)) if len(columns) == 2 else given
-        if len(columns) not in (0, 2) or not all(
-            isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs
-        ):
-            raise InputTypeError("Matchings.of needs pairs (left, right): a table of two columns.")
-        try:
-            sides = [dict.fromkeys(side) for side in zip(*pairs, strict=True)]
-        except TypeError:
-            raise InputTypeError("Matchings.of needs names that are hashable.") from None
-        if not sides:
-            raise ParameterError("Matchings.of needs one pair at least.")
+            pairs, sides = _edges_across(graph, left)
         numbers = [{name: i for i, name in enumerate(side)} for side in sides]
         edges = [(numbers[0][a], numbers[1][b]) for a, b in pairs]
-        return cls._named(numbers, edges, everyone)
-
-    @classmethod
-    def _named(cls, sides: Sequence[dict[Any, int]], edges: Any, everyone: bool) -> Self:
-        left, right = map(list, sides)
+        left, right = sides
         return cls(len(left), len(right), edges, left=left, right=right, everyone=everyone)
 
     def pairs(self, action: Action) -> list[tuple[Any, Any]]:
         """The pairs (left, right) of an action, by name where there are names."""
-        left, right = self._names
-        found = [
-            divmod(cell, self.n_right) for cell in self._cells[self._elements_of(action)].tolist()
-        ]
-        return [(left[i], right[j]) for i, j in found]
+        left, right = self._sides
+        places = np.divmod(self._cells[self._elements_of(action)], self.n_right)
+        return [(left[i], right[j]) for i, j in np.transpose(places).tolist()]
 
     named = pairs
 
@@ -231,7 +183,7 @@ class Matchings(SetOracle):
         sizes, cells = (self.n_left, self.n_right), np.divmod(self._cells[~shut], self.n_right)
         alone = [
             names[i]
-            for names, size, paired in zip(self._names, sizes, cells, strict=True)
+            for names, size, paired in zip(self._sides, sizes, cells, strict=True)
             for i in np.setdiff1d(np.arange(size), paired).tolist()
             if size == self.rank
         ]
@@ -264,6 +216,52 @@ class Matchings(SetOracle):
         self._elements[cells] = np.arange(len(cells))
         again = self._elements[cells] != np.arange(len(cells))
         if again.any():
-            twice = tuple(names[i] for names, i in zip(self._names, found[again][0], strict=True))
+            twice = tuple(names[i] for names, i in zip(self._sides, found[again][0], strict=True))
             raise refuse(self, "edges", "different pairs: one of two is never better", twice)
         return cells
+
+
+def _listed_pairs(given: Any, left: Any) -> tuple[Sequence[Any], list[list[Any]]]:
+    """The pairs of a list or a table, and the names on each side."""
+    if left is not None:
+        raise ParameterError("left= is for graphs; in pairs the left side comes first.")
+    columns = [as_list(column) for _, column in columns_of(given)] if is_frame(given) else []
+    pairs = list(zip(*columns, strict=True)) if len(columns) == 2 else given
+    if len(columns) not in (0, 2) or not all(
+        isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs
+    ):
+        raise InputTypeError("Matchings.of needs pairs (left, right): a table of two columns.")
+    try:
+        sides = [list(dict.fromkeys(side)) for side in zip(*pairs, strict=True)]
+    except TypeError:
+        raise InputTypeError("Matchings.of needs names that are hashable.") from None
+    if not sides:
+        raise ParameterError("Matchings.of needs one pair at least.")
+    return pairs, sides
+
+
+def _edges_across(graph: Any, left: Any) -> tuple[Sequence[Any], list[list[Any]]]:
+    """The edges of a graph from left to right, and the nodes on each side."""
+    if not hasattr(graph, "edges") or not hasattr(graph, "is_directed") or graph.is_directed():
+        raise InputTypeError(
+            "Matchings.of needs pairs (left, right), a list or a table of two columns, or an "
+            f"undirected graph of networkx; got {graph!r}."
+        )
+    if left is None:
+        chosen = {node for node, side in graph.nodes(data="bipartite") if side == 0}
+    else:
+        chosen = set(left)
+        if not chosen <= set(graph.nodes):
+            unknown = next(node for node in chosen if node not in graph)
+            raise ParameterError(f"left= names {unknown!r}, which is no node of the graph.")
+    pairs = []
+    for u, v, *_ in graph.edges:
+        if (u in chosen) == (v in chosen):
+            raise ParameterError(
+                f"Matchings.of needs edges that lead from one side to the other; {u!r} and "
+                f"{v!r} are both on the {'left' if u in chosen else 'right'}. Say with left= "
+                "which nodes are on the left."
+            )
+        pairs.append((u, v) if u in chosen else (v, u))
+    nodes = list(graph.nodes)
+    return pairs, [[v for v in nodes if v in chosen], [v for v in nodes if v not in chosen]]

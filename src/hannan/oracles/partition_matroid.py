@@ -71,7 +71,7 @@ class PartitionMatroid(SetOracle):
         self.quotas = limits
         """How many of each of them may be chosen."""
         self.labels = labels
-        self._labels = check_labels(self, labels, len(codes))
+        self._names = check_labels(self, labels, len(codes))
         self._order = np.argsort(codes, kind="stable")
         self._codes = codes
         self._starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
@@ -80,10 +80,7 @@ class PartitionMatroid(SetOracle):
 
     def items(self, action: Action) -> list[Any]:
         """The chosen elements by name."""
-        numbers = self._elements_of(action)
-        return numbers if self._labels is None else [self._labels[j] for j in numbers]
-
-    named = items
+        return self.named(action)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
         """The sum over groups of log binomial coefficients, or of logs of sums of them."""

@@ -245,21 +245,12 @@ class Paths(SetOracle):
     def route(self, action: Action) -> list[Any]:
         """The nodes that a path passes, from the source to the target.
 
-        Parameters
-        ----------
-        action
-            The edges of a path, in any order.
+        Its edges may be in any order.
         """
         return [self.source, *(edge[1] for edge in self.named(action))]
 
     def named(self, action: Action) -> list[Any]:
-        """The edges of a path by name, from the source to the target.
-
-        Parameters
-        ----------
-        action
-            The edges of a path, in any order.
-        """
+        """The edges of a path by name, from the source to the target."""
         chosen = self._elements_of(action)
         after = {self.edges[e][0]: self.edges[e] for e in chosen}
         found, node = [], self.source
@@ -302,14 +293,11 @@ class PathPolicy(Policy):
         return self.oracle.action(np.sort(self._edges[self._first : self._last]))
 
     @property
-    def nodes(self) -> list[Any]:
-        """The nodes it passes, from the source to the target."""
-        return self.route
-
-    @property
     def route(self) -> list[Any]:
         """The nodes it passes, from the source to the target."""
         return self.oracle.route(self._edges[self._first : self._last])
+
+    nodes = route
 
     @property
     def names(self) -> list[Any]:

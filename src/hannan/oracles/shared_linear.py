@@ -19,6 +19,7 @@ from hannan.kernels import described as kernel
 from hannan.kernels import linear
 from hannan.kernels.losses import extremes
 from hannan.oracles._features import as_numbers
+from hannan.oracles._tables import law_of_normal
 from hannan.oracles._totals import Regressed
 
 _COMPLEXITY_ROWS = 500
@@ -249,13 +250,10 @@ class SharedObjective(Regressed):
         self, context: Menu, draw: Draw, plus: Plus = None, available: Available = None
     ) -> int:
         noise, number, scale = draw
-        _, scores, gram, spread = self._solved(context)
-        if plus is not None:  # one more round is in the moments, not in the design
-            scores = scores + gram @ plus
+        scores, sigma = self._scores(context, draw, plus)
         if scale:
             assert isinstance(noise, SharedNoise)
             numbers = np.empty((1, len(scores)), np.float32)
-            sigma = self._factor(noise, scale) * spread
             choice = int(kernel.least(scores, sigma, noise.key, noise.stream, number, numbers))
         else:
             choice = int(scores.argmin())
@@ -267,13 +265,10 @@ class SharedObjective(Regressed):
         if available is not None:
             return super().chosen(context, draw, count, plus, available)
         noise, first, scale = draw
-        _, scores, gram, spread = self._solved(context)
-        if plus is not None:
-            scores = scores + gram @ plus
+        scores, sigma = self._scores(context, draw, plus)
         found = np.zeros((count, len(scores)), dtype=np.bool_)
         if scale:
             assert isinstance(noise, SharedNoise)
-            sigma = self._factor(noise, scale) * spread
             kernel.choices(scores, sigma, noise.key, noise.stream, first, found)
         else:
             found[:, scores.argmin()] = True
@@ -282,25 +277,20 @@ class SharedObjective(Regressed):
     def law(
         self, context: Menu, draw: Draw, plus: Plus = None, available: Available = None
     ) -> FloatArray:
-        """A one-dimensional integral, by 48-point quadrature."""
-        noise, _, scale = draw
-        _, scores, gram, spread = self._solved(context)
-        if plus is not None:
-            scores = scores + gram @ plus
-        q = np.zeros(len(scores))
-        sigma = abs(self._factor(noise, scale)) * spread if scale else 0.0
-        if sigma == 0.0:
-            q[scores.argmin()] = 1.0
-        else:
-            linear.normal_law(scores, sigma, -1, 0.0, q)
-        return played(q, available)
+        """A one-dimensional integral."""
+        scores, sigma = self._scores(context, draw, plus)
+        return played(law_of_normal(scores, abs(sigma)), available)
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         kept = self.copy()
         return [SharedPolicy(kept, draw.later(i)) for i in range(count)]
 
-    def _factor(self, noise: Any, scale: float) -> float:
-        return scale * math.sqrt(2.0 * len(noise.contexts) / max(self.rounds, 1))
+    def _scores(self, context: Menu, draw: Draw, plus: Plus) -> tuple[FloatArray, float]:
+        """Scores without noise, and its size; one more round is in the moments, not the design."""
+        _, scores, gram, spread = self._solved(context)
+        if plus is not None:
+            scores = scores + gram @ plus
+        return scores, self._factor(draw) * spread if draw.scale else 0.0
 
     def _solved(self, context: Menu) -> tuple[FloatArray, FloatArray, FloatArray, float]:
         """φ, scores, φA⁻¹φ' and the root of its mean diagonal; cached, as a round needs them

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from itertools import combinations
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import Action, InfeasibleError
+from hannan.core import InfeasibleError
 from hannan.core.validation import FloatArray
 from hannan.kernels import bottlenecks
 from hannan.kernels.matroids import kruskal, kruskal_rows, tree_resample
 from hannan.oracles._combinatorial import Elements, Resampling, SetOracle
 from hannan.oracles._edges import Graph, as_read, read_graph
-from hannan.oracles._elimination import elimination
 
 _DENSE = 2000  # nodes up to which trees are counted by a determinant
-_FEW, _STEPS = (
-    1000,
-    50,
-)  # nodes, and steps for each edge, up to which bottlenecks are the faster way
+_FEW, _STEPS = 1000, 50  # nodes, and steps for each edge, up to which bottlenecks are faster
 
 
 class SpanningTrees(SetOracle):
@@ -59,15 +56,12 @@ class SpanningTrees(SetOracle):
         """The nodes by name."""
         self.edges = found.edges
         """The edges as pairs of nodes, in the order of the loss vector."""
+        self._names = found.edges
         self._tail, self._head = found.tail, found.head
         self._set_size(len(found.edges), len(found.nodes) - 1, antichain=True)
 
     def _params_to_store(self) -> dict[str, Any]:
         return super()._params_to_store() | {"graph": as_read(self.graph, self._graph)}
-
-    def named(self, action: Action) -> list[Any]:
-        """The chosen edges as pairs of nodes."""
-        return [self.edges[j] for j in self._elements_of(action)]
 
     def log_size(self, contexts: Sequence[Any]) -> float:
         """The logarithm of the number of spanning trees, by the matrix-tree theorem."""
@@ -138,3 +132,57 @@ def _check_connected(graph: Graph) -> None:
             f"SpanningTrees needs a connected graph; no edges lead from {graph.nodes[0]!r} to "
             f"{other!r}. Take one component, or add an edge."
         )
+
+
+class Elimination(NamedTuple):
+    """Which pair of nodes an edge connects, and the steps, one target after another."""
+
+    pair: NDArray[np.int32]
+    targets: NDArray[np.uint32]
+    starts: NDArray[np.uint32]
+    ways: NDArray[np.uint32]
+    n_pairs: int
+
+
+def elimination(tail: NDArray[np.intp], head: NDArray[np.intp], n_nodes: int) -> Elimination:
+    """Take out a node with the fewest neighbours, connect these, and so on; then the way back.
+
+    Examples
+    --------
+    A triangle, from which node 0 is taken first:
+
+    >>> found = elimination(np.array([0, 1, 0]), np.array([1, 2, 2]), 3)
+    >>> found.pair, found.targets.tolist(), found.ways.tolist()
+    (array([0, 1, 2], dtype=int32), [1, 2, 0], [[0, 2], [0, 1], [2, 1]])
+    """
+    number: dict[tuple[int, int], int] = {}
+
+    def pair(a: int, b: int) -> int:
+        return number.setdefault((min(a, b), max(a, b)), len(number))
+
+    near: dict[int, set[int]] = {v: set() for v in range(n_nodes)}
+    pairs = np.full(len(tail), -1, np.int32)
+    for e, (u, v) in enumerate(zip(tail.tolist(), head.tolist(), strict=True)):
+        if u != v:
+            pairs[e] = pair(u, v)
+            near[u].add(v)
+            near[v].add(u)
+    through: dict[int, list[tuple[int, int]]] = {}  # of each pair, by nodes that are out
+    there: list[tuple[int, list[tuple[int, int]]]] = []
+    back: list[tuple[int, list[tuple[int, int]]]] = []
+    while near:
+        v = min(near, key=lambda u: (len(near[u]), u))
+        around = sorted(near.pop(v))
+        for a in around:
+            there.append((pair(v, a), through.pop(pair(v, a), [])))
+            back.append((pair(v, a), [(pair(v, b), pair(a, b)) for b in around if b != a]))
+        for a, b in combinations(around, 2):
+            through.setdefault(pair(a, b), []).append((pair(v, a), pair(v, b)))
+        for u in around:
+            near[u].discard(v)
+            near[u].update(w for w in around if w != u)
+    listed = [(i, ways) for i, ways in [*there, *reversed(back)] if ways]
+    starts = np.cumsum([0, *(len(ways) for _, ways in listed)]).astype(np.uint32)
+    ways = np.array([way for _, ways in listed for way in ways], np.uint32).reshape(-1, 2)
+    targets = np.array([i for i, _ in listed], np.uint32)
+    return Elimination(pairs, targets, starts, ways, max(1, len(number)))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Policy
-from hannan.core.validation import check_integer
-from hannan.oracles._binning import Grid, given_grid
+from hannan.core.validation import FloatArray
+from hannan.oracles._binning import Grid
 from hannan.oracles._histograms import BinnedObjective, BinnedOracle
 
 
@@ -52,13 +53,8 @@ class Stumps(BinnedOracle):
     1
     """
 
-    pairs = False
-
     def __init__(self, n_actions: int, n_bins: int = 32, edges: Any = None) -> None:
-        self.n_actions: int = check_integer(self, "n_actions", n_actions, 1)
-        self.n_bins = check_integer(self, "n_bins", n_bins, 2)
-        self.edges = edges
-        self.grid: Grid | None = None if edges is None else given_grid(self, edges)
+        super().__init__(n_actions, n_bins, edges)
 
     def objective(self) -> BinnedObjective:
         return BinnedObjective(self)
@@ -77,23 +73,27 @@ class Stumps(BinnedOracle):
         return decode_stump(self, code, grid)
 
 
-class StumpPolicy(Policy):
-    """`above` where `x[feature] >= threshold`, else `below`; a constant if feature is -1."""
+@dataclass(eq=False, repr=False)
+class CutPolicy(Policy):
+    """One side where `x[feature] >= threshold`, another one else; a constant if feature is -1."""
 
-    def __init__(
-        self, oracle: BinnedOracle, feature: int, threshold: float, below: int, above: int
-    ) -> None:
-        self.oracle = oracle
-        self.feature = feature
-        self.threshold = threshold
-        self.below = below
-        self.above = above
+    oracle: BinnedOracle
+    feature: int
+    threshold: float
+    below: Any
+    above: Any
+
+    def side(self, row: FloatArray) -> Any:
+        """What is on the side of a row."""
+        high = self.feature >= 0 and row[self.feature] >= self.threshold
+        return self.above if high else self.below
+
+
+class StumpPolicy(CutPolicy):
+    """The action `above` where `x[feature] >= threshold`, else the action `below`."""
 
     def __call__(self, context: Any = None) -> int:
-        row = self.oracle.check_context(context)
-        if self.feature < 0:
-            return self.below
-        return self.above if row[self.feature] >= self.threshold else self.below
+        return self.side(self.oracle.check_context(context))  # type: ignore[no-any-return]
 
     @property
     def rule(self) -> str:

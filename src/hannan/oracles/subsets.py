@@ -89,10 +89,7 @@ class Subsets(SetOracle):
         >>> hn.oracles.Subsets(3, 2, labels=["tea", "rice", "oil"]).items(np.array([0, 2]))
         ['tea', 'oil']
         """
-        numbers = self._elements_of(action)
-        return numbers if self._names is None else [self._names[j] for j in numbers]
-
-    named = items
+        return self.named(action)
 
     @cached_property
     def _are_actions(self) -> NDArray[np.bool_]:

@@ -14,10 +14,10 @@ from hannan.core.oracle import Available, Draw, Noise, Plus
 from hannan.core.state import Array, Object, OneOf, Part, State
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.kernels import trees as kernel
-from hannan.oracles._binning import NO_FEATURES, Grid, check_length, given_grid, learn_grid, stack
+from hannan.oracles._binning import NO_FEATURES, Grid, check_length, learn_grid, stack
 from hannan.oracles._histograms import BinnedNoise, BinnedObjective, BinnedOracle, Rows
 from hannan.oracles._totals import Solved
-from hannan.oracles.stumps import StumpPolicy, decode_stump
+from hannan.oracles.stumps import CutPolicy, StumpPolicy, decode_stump
 
 _DEEPEST = 100  # of trees grown by functions that call themselves
 
@@ -62,13 +62,10 @@ class Trees(BinnedOracle):
     """
 
     def __init__(self, n_actions: int, depth: int = 2, n_bins: int = 16, edges: Any = None) -> None:
-        self.n_actions: int = check_integer(self, "n_actions", n_actions, 1)
+        super().__init__(n_actions, n_bins, edges)
         self.depth = check_integer(self, "depth", depth, 1)
         if depth > _DEEPEST:
             raise refuse(self, "depth", f"an integer from 1 to {_DEEPEST}", depth)
-        self.n_bins = check_integer(self, "n_bins", n_bins, 2)
-        self.edges = edges
-        self.grid: Grid | None = None if edges is None else given_grid(self, edges)
         self.pairs = self.depth == 2
         self.exact = self.depth <= 2  # type: ignore[misc]
 
@@ -108,21 +105,12 @@ class Trees(BinnedOracle):
         )
 
 
-class TreePolicy(Policy):
+class TreePolicy(CutPolicy):
     """The policy `above` where `x[feature] >= threshold`, else the policy `below`."""
-
-    def __init__(
-        self, oracle: Trees, feature: int, threshold: float, below: Policy, above: Policy
-    ) -> None:
-        self.oracle = oracle
-        self.feature = feature
-        self.threshold = threshold
-        self.below = below
-        self.above = above
 
     def __call__(self, context: Any = None) -> Any:
         row = self.oracle.check_context(context)
-        return self.above(row) if row[self.feature] >= self.threshold else self.below(row)
+        return self.side(row)(row)
 
     def __str__(self) -> str:
         below, above = (_indented(side) for side in (self.below, self.above))

@@ -95,7 +95,7 @@ class Blocks:
             if size != len(self.block):
                 self.block = self._empty(size)
             self._begin(draw, self.block, share=len(self._pieces) > 1)
-            self._help(draw, self.block)
+            _fill(self._fill, draw, self.block, self._left)
             self._collect()
         self._first = draw
         if self._ahead and len(self.block) == self._limit:
@@ -137,15 +137,12 @@ class Blocks:
             self._process = os.getpid()
             self._next = _worker(self._process).submit(_fill, self._fill, first, block, self._left)
 
-    def _help(self, first: int, block: Block) -> None:
-        _fill(self._fill, first, block, self._left)
-
     def _collect(self) -> bool:
         """Whether the next block is filled; helps with what is left of it, and waits."""
         under_way, self._next = self._next, None
         if under_way is None or self._process != os.getpid():
             return False  # threads do not survive a fork
-        self._help(self._first + len(self.block), self._spare)
+        _fill(self._fill, self._first + len(self.block), self._spare, self._left)
         under_way.result()
         return True
 

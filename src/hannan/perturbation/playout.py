@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from hannan.core.validation import FloatArray
 _STREAM = 3  # 0 to 2 belong to Laplace noise
 
 
+@dataclass(eq=False, repr=False)
 class FuturePlayout:
     r"""Random playout: in each round, noise for every later round and none for the past.
 
@@ -55,28 +57,20 @@ class FuturePlayout:
     (['a', 'b'], ['a'], [])
     """
 
-    def __init__(
-        self,
-        contexts: Sequence[Any],
-        order: Sequence[int] | NDArray[np.intp] | None,
-        shares: FloatArray | None,
-        horizon: int,
-        n_actions: int,
-        size: float,
-        rate: float | None,
-        key: np.uint64,
-    ) -> None:
-        self.contexts = contexts
-        self.order = None if order is None else np.asarray(order, dtype=np.intp)
-        self.shares = shares
-        self.horizon = horizon
-        self.n_actions = n_actions
-        self.size = size
-        self.rate = rate
-        self._key = int(key)
+    contexts: Sequence[Any]
+    order: NDArray[np.intp] | Sequence[int] | None
+    shares: FloatArray | None
+    horizon: int
+    n_actions: int
+    size: float
+    rate: float | None
+    key: np.uint64
+
+    def __post_init__(self) -> None:
+        self._rounds = None if self.order is None else np.asarray(self.order, dtype=np.intp)
         # How often each context comes after round `_at`, if the sequence is known.
-        self._left = np.zeros(len(contexts), np.intp)
-        self._at = horizon
+        self._left = np.zeros(len(self.contexts), np.intp)
+        self._at = self.horizon
 
     def fakes(self, time: int, dropped: int = 0) -> tuple[list[Any], FloatArray]:
         """The noise of round `time`, from 0: contexts and a total of fake losses for each."""
@@ -95,16 +89,7 @@ class FuturePlayout:
 
     def reseeded(self, key: np.uint64) -> FuturePlayout:
         """The same law under another key."""
-        return FuturePlayout(
-            self.contexts,
-            self.order,
-            self.shares,
-            self.horizon,
-            self.n_actions,
-            self.size,
-            self.rate,
-            key,
-        )
+        return replace(self, key=key)
 
     def uniform(self, time: int, dropped: int = 0) -> float:
         """A uniform variate for round `time`, independent of all noise."""
@@ -120,17 +105,17 @@ class FuturePlayout:
 
     def _to_come(self, time: int, rng: np.random.Generator) -> NDArray[np.intp]:
         """How often each context is to come after round `time`."""
-        if self.order is None:
+        if self._rounds is None:
             assert self.shares is not None
             return rng.multinomial(max(0, self.horizon - time - 1), self.shares)
         if time < self._at:
-            self._left = np.bincount(self.order[time + 1 :], minlength=len(self.contexts))
+            self._left = np.bincount(self._rounds[time + 1 :], minlength=len(self.contexts))
         else:
-            for gone in self.order[self._at + 1 : time + 1]:
+            for gone in self._rounds[self._at + 1 : time + 1]:
                 self._left[gone] -= 1
         self._at = time
         return self._left
 
     def _generator(self, time: int, dropped: int, stream: int) -> np.random.Generator:
         counter = [0, dropped, stream, time]
-        return np.random.Generator(np.random.Philox(key=self._key, counter=counter))
+        return np.random.Generator(np.random.Philox(key=int(self.key), counter=counter))
