@@ -17,13 +17,12 @@ from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.kernels import switching as kernel
 from hannan.oracles._combinatorial import SetOracle
-from hannan.oracles._sequences import Sequences, SwitchingNoise, SwitchingPolicy
+from hannan.oracles._sequences import Pair, Sequences, SwitchingNoise, SwitchingPolicy
 from hannan.oracles._totals import twin
 
 if TYPE_CHECKING:
     from hannan.oracles.switching import Switching
 
-Pair = tuple[int, Any]
 Places = NDArray[np.intp]
 
 
@@ -40,7 +39,7 @@ class IntervalSequences(Sequences):
         super().__init__(oracle, price)
         self._rows = Rows(oracle)
         self._last: Solution | None = None
-        self._solved: tuple[Any, ...] = ()  # the draw of `_last`
+        self._solved = WITHOUT_NOISE  # the draw of `_last`
         self._met: tuple[Noise, Places] | None = None
 
     def _twin(self, price: float) -> IntervalSequences:
@@ -78,8 +77,8 @@ class IntervalSequences(Sequences):
 
     def _solve(self, draw: Draw) -> Solution:
         noise, number, scale = draw
-        asked = (None, 0, 0.0) if scale == 0.0 else (noise, number, scale)
-        if self._last is None or self._solved[0] is not asked[0] or self._solved[1:] != asked[1:]:
+        asked = WITHOUT_NOISE if scale == 0.0 else draw
+        if self._last is None or self._solved != asked:
             rows, live = self._rows.totals, self._rows.live
             if scale != 0.0:
                 assert isinstance(noise, SwitchingNoise)

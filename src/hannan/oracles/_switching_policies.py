@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hannan.core import Action, ContextError, Policy
 from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Noise, Plus
-from hannan.core.state import LARGEST, Anything, Count
-from hannan.core.state import State as Declared
+from hannan.core.state import LARGEST, Anything, Count, State
 from hannan.core.validation import FloatArray
 from hannan.kernels import finite
 from hannan.kernels import switching as kernel
-from hannan.oracles._sequences import Sequences, SwitchingPolicy
-from hannan.oracles._switching_listing import Fakes, ListedNoise, Pair
-from hannan.oracles._switching_states import Front, Leader, State, Walk
+from hannan.oracles._sequences import Fakes, ListedNoise, Pair, Sequences, SwitchingPolicy
 from hannan.oracles.finite_policies import FinitePolicies
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class PolicySequences(Sequences):
     several times (noise drawn once): the states before and after the cell, which move on with it.
     """
 
-    stored = Declared(
+    stored = State(
         _totals=Anything().where(lambda self, totals: self._are_totals(totals)),
         _end=Count(lambda self: len(self._totals) + 1),
     )
@@ -60,7 +60,7 @@ class PolicySequences(Sequences):
         self._plain: Leader | None = None
         self._row = np.empty(self._totals.shape[1])
         self._best = np.empty(self._totals.shape[1])
-        self._solved: tuple[Any, ...] | None = None  # the query that `_best` answers
+        self._solved: tuple[Draw, int] | None = None  # draw and cell that `_best` is for
         self._walk: Walk | None = None
 
     def _twin(self, price: float) -> PolicySequences:
@@ -91,24 +91,11 @@ class PolicySequences(Sequences):
         self, context: Pair, draw: Draw, plus: Plus = None, available: Available = None
     ) -> Action:
         """The action of the leader at one time; with noise the rest is not computed."""
-        choice = self._index_plus(context, draw, plus)
+        choice = self._index(context, draw, plus)
         if choice is None:
             return super().action(context, draw, plus, available)
-        action = self._play(choice, context)
+        action = self.base.action(self.base.table[choice, context[1]])
         return action if available is None else int(available[action])
-
-    def _index_plus(self, context: Pair, draw: Draw, plus: Plus) -> int | None:
-        """The policy that leads at this time with one more round; None where a copy must tell."""
-        if plus is None:
-            return self._index(context, draw)
-        if draw.scale == 0.0:
-            return None
-        ready, cell = self._ready(draw.noise), self.oracle.cell(context)
-        if context not in ready.covered:
-            return None
-        row, best = self._here_and_elsewhere(ready, draw, cell)
-        finite.add(row, self.base.losses_by_code(plus), self.base._columns[context[1]])
-        return int(kernel.choose(row, best))
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         if draw.scale == 0.0:
@@ -130,75 +117,55 @@ class PolicySequences(Sequences):
             values[i] = state.least[-1] if end else 0.0
         return values
 
-    def _index(self, context: Pair, draw: Draw) -> int:
-        """The policy that the leader follows at this time."""
-        noise, _, scale = draw
+    def _index(self, context: Pair, draw: Draw, plus: Plus) -> int | None:
+        """The policy that leads at this time with one more round; None where a copy must tell."""
         cell = self.oracle.cell(context)
-        if scale == 0.0:
-            return self._leader().at(cell)
-        ready = self._ready(noise)
+        if draw.scale == 0.0:
+            return self._leader().at(cell) if plus is None else None
+        ready = self._ready(draw.noise)
         if context not in ready.covered:
-            return self._noisy(draw).at(cell)
-        row, best = self._here_and_elsewhere(ready, draw, cell)
-        return int(kernel.choose(row, best))
-
-    def _here_and_elsewhere(
-        self, ready: ListedNoise, draw: Draw, cell: int
-    ) -> tuple[FloatArray, FloatArray]:
-        """The cost of every policy in a cell, and its best cost in all others."""
+            return self._noisy(draw).at(cell) if plus is None else None
         fakes = ready.fakes(draw.number)
         self._reserve(cell + 1)
         self._solve(ready, draw, cell, fakes)
         kernel.costs(self._totals, cell, fakes, draw.scale, self._row)
-        return self._row, self._best
+        if plus is not None:
+            finite.add(self._row, self.base.losses_by_code(plus), self.base._columns[context[1]])
+        return int(kernel.choose(self._row, self._best))
 
     def _solve(self, ready: ListedNoise, draw: Draw, cell: int, fakes: Fakes) -> None:
-        """Bring `_best` up to date."""
-        noise, number, scale = draw
+        """Make `_best` the best cost of every policy in all cells but one."""
         known = self._solved
-        if known is not None and known[0] is noise and known[1:] == (number, scale, cell):
+        if known == (draw, cell):
             return
-        same_draw = known is not None and known[0] is noise and known[1:3] == (number, scale)
         end, levels = max(self._end, ready.end, cell + 1), self.oracle.levels
         self._solved = None
-        if self._walk is not None and not self._walk.goes_on((noise, number, scale), cell):
+        if self._walk is not None and not self._walk.goes_on(draw, cell):
             self._walk = None
-        if self._walk is None and same_draw:
-            self._walk = Walk(
-                (noise, number, scale), self._totals, cell, end, fakes, levels, self.price
-            )
+        if self._walk is None and known is not None and known[0] == draw:
+            self._walk = Walk(draw, self._totals, cell, end, fakes, levels, self.price)
         if self._walk is not None:
             self._walk.meet(self._totals, cell, fakes, self._best)
         else:
             price = self.price
-            kernel.solve(self._totals, cell, end, fakes, scale, price, levels, self._best)
-        self._solved = (noise, number, scale, cell)
+            kernel.solve(self._totals, cell, end, fakes, draw.scale, price, levels, self._best)
+        self._solved = draw, cell
 
     def _leader(self) -> Leader:
         """The leader without noise."""
         if self._plain is None:
-            self._plain = self._lead(max(self._front.at, self._end - 1, 0))
+            cell, none = max(self._front.at, self._end - 1, 0), self.oracle.listing.none
+            self._reserve(cell + 1)
+            self._front.advance(self._totals, cell, none, 0.0)
+            self._plain = self._front.leader(self._totals, none, 0.0)
         return self._plain
 
-    def _lead(self, cell: int, fakes: Fakes | None = None, behind: State | None = None) -> Leader:
-        """The leader under fake losses from a cell on, given the state after that cell."""
-        self._reserve(cell + 1)
-        none = self.oracle.listing.none
-        self._front.advance(self._totals, cell, none, 0.0)
-        if fakes is None:
-            return self._front.leader(self._totals, none, 0.0)
-        return self._front.leader(self._totals, fakes, 1.0, behind)
-
     def _noisy(self, draw: Draw) -> Leader:
-        noise, number, scale = draw
-        ready = self._ready(noise)
-        fakes = ready.fakes(number)
+        ready = self._ready(draw.noise)
+        fakes = ready.fakes(draw.number)
         front = Front(self.oracle.levels, self.base.n_policies, self.price)
-        front.advance(self._totals, max(self._end, ready.end, 1) - 1, fakes, scale)
-        return front.leader(self._totals, fakes, scale)
-
-    def _play(self, index: int, context: Pair) -> Action:
-        return self.base.action(self.base.table[index, context[1]])
+        front.advance(self._totals, max(self._end, ready.end, 1) - 1, fakes, draw.scale)
+        return front.leader(self._totals, fakes, draw.scale)
 
     def _policy(self, leader: Leader) -> SwitchingPolicy:
         step = self.oracle.grid
@@ -227,3 +194,115 @@ class PolicySequences(Sequences):
         totals = np.zeros((cells, self.base._columns.shape[1]))
         totals[:, self.base.n_policies :] = np.inf
         return totals
+
+
+@dataclass(frozen=True)
+class Leader:
+    """A best sequence: policy who[j] from cell since[j] on."""
+
+    since: list[int]
+    who: list[int]
+    value: float
+
+    def at(self, cell: int) -> int:
+        """The policy followed in a cell."""
+        return self.who[bisect_right(self.since, cell) - 1]
+
+
+def _blank(levels: int, width: int) -> tuple[FloatArray, FloatArray]:
+    """The best cost of no cells by level and last policy; see `kernels.switching`."""
+    return np.zeros(levels * width), np.full(levels, np.inf)
+
+
+class Front:
+    """The best beginnings of sequences before a cell, each with its pieces."""
+
+    def __init__(self, levels: int, n_policies: int, price: float) -> None:
+        self.at = 0
+        """The cell that comes next."""
+        self._price = price
+        self._values = np.zeros((levels, n_policies))
+        count = np.ones((levels, n_policies), np.int32)
+        since = np.zeros((levels, n_policies, levels), np.int32)
+        who = np.zeros_like(since)
+        who[:, :, 0] = np.arange(n_policies)
+        self._pieces = (count, since, who)
+
+    def advance(self, totals: FloatArray, cell: int, fakes: Fakes, scale: float) -> None:
+        """Go on until `cell` comes next."""
+        if cell > self.at:
+            given = fakes, scale, self._price, self._values, self._pieces
+            kernel.extend(totals, self.at, cell, *given)
+            self.at = cell
+
+    def leader(self, totals: FloatArray, fakes: Fakes, scale: float) -> Leader:
+        """The first of the best sequences up to and including the next cell."""
+        behind = _blank(len(self._values), totals.shape[1])
+        given = fakes, scale, self._price, self._values, self._pieces
+        q, n, value = kernel.pick(totals, self.at, *given, *behind)
+        count, since, who = self._pieces
+        size = count[q, n]
+        return Leader(since[q, n, :size].tolist(), who[q, n, :size].tolist(), value)
+
+
+class Walk:
+    r"""One draw, queried at one cell after another.
+
+    The state before the cell is carried along. The states after it are kept at about
+    :math:`\sqrt T` checkpoints, and computed for all cells between two checkpoints when the first
+    of them is reached: a step costs O(kN) on average, and the memory is :math:`O(\sqrt T k N)`.
+    """
+
+    def __init__(
+        self,
+        draw: Draw,
+        totals: FloatArray,
+        cell: int,
+        end: int,
+        fakes: Fakes,
+        levels: int,
+        price: float,
+    ) -> None:
+        self.at = 0
+        self._price = price
+        self._draw = draw
+        self._start = cell
+        self._end = end
+        self._size = levels, totals.shape[1]
+        self._front = _blank(*self._size)
+        self._stride = max(1, isqrt(end - cell))
+        self._marks = self._kept(-(-(end - cell) // self._stride))
+        self._block = self._kept(self._stride + 1)
+        self._number = -1  # of the block that is kept
+        given = fakes, draw.scale, price, *_blank(*self._size)
+        kernel.snapshots(totals, end, cell, self._stride, *given, *self._marks)
+
+    def goes_on(self, draw: Draw, cell: int) -> bool:
+        """Whether a cell can be reached under this draw."""
+        return self._draw == draw and self.at <= cell < self._end
+
+    def meet(self, totals: FloatArray, cell: int, fakes: Fakes, best: FloatArray) -> None:
+        """Go to a cell; best[n] becomes the best cost of policy n in all other cells."""
+        kernel.sweep(totals, self.at, cell, 1, fakes, self._draw.scale, self._price, *self._front)
+        self.at = cell
+        number, place = divmod(cell - self._start, self._stride)
+        if number != self._number:
+            self._fill(totals, number, fakes)
+        behind, least = self._block
+        kernel.meet(*self._front, behind[place], least[place], self._price, best)
+
+    def _fill(self, totals: FloatArray, number: int, fakes: Fakes) -> None:
+        """Compute the state after each cell of a block, from the checkpoint behind it."""
+        behind = _blank(*self._size)
+        start, stop = self._start + number * self._stride, self._end
+        if number + 1 < len(self._marks[0]):
+            for state, marks in zip(behind, self._marks, strict=True):
+                state[:] = marks[number + 1]
+            stop = start + self._stride + 1
+        given = fakes, self._draw.scale, self._price, *behind
+        kernel.snapshots(totals, stop, start, 1, *given, *self._block)
+        self._number = number
+
+    def _kept(self, count: int) -> tuple[FloatArray, FloatArray]:
+        levels, width = self._size
+        return np.empty((count, levels * width)), np.empty((count, levels))

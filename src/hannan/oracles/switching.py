@@ -15,13 +15,10 @@ from hannan.core import ContextError, InputTypeError, Objective, Oracle, Paramet
 from hannan.core.arrays import Contexts, as_rows
 from hannan.core.oracle import Noise, Timed
 from hannan.core.validation import check_choice, check_integer, refuse
-from hannan.oracles._sequences import SwitchingNoise
+from hannan.oracles._sequences import ListedNoise, Listing, Pair, SwitchingNoise
 from hannan.oracles._switching_intervals import IntervalSequences
-from hannan.oracles._switching_listing import ListedNoise, Listing
 from hannan.oracles._switching_policies import PolicySequences
 from hannan.oracles.finite_policies import FinitePolicies
-
-Pair = tuple[int, Any]
 
 
 class Switching(Timed):
