@@ -409,18 +409,18 @@ def test_an_estimator_that_fails_leaves_the_totals_as_they_were():
             fails.clear()
             found = objective.settle(x, losses, Draw(noise, draw, 1.0))
         assert found == twin.settle(x, losses, Draw(noise, draw, 1.0))
-        assert (objective._totals == twin._totals).all()
+        assert (objective._rows.totals == twin._rows.totals).all()
     assert failures > 5
 
 
 def test_memory_holds_distinct_contexts_only():
     objective = total(SklearnPolicies(GaussianNB(), 2), rounds(0, 2, count=500))
-    assert len(objective._places) == 4
-    assert len(objective._totals) == 8
+    assert len(objective._rows) == 4
+    assert len(objective._rows._room) == 8
     for x in range(30):
         objective.add(np.array([float(x)]), np.zeros(2))
-    assert len(objective._places) == 30
-    assert objective._counts.sum() == 530
+    assert len(objective._rows) == 30
+    assert objective._rows.counts.sum() == 530
 
 
 def test_rows_of_another_length_are_refused():

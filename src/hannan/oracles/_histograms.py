@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 
 from hannan.core import ParameterError, Policy
 from hannan.core.oracle import Noise
-from hannan.core.state import Array, Count, ListOf, Object, OneOf, Part, State
-from hannan.core.stored import Stored
+from hannan.core.state import Array, Count, Object, OneOf, Part, State
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import histograms, trees
 from hannan.oracles._binning import NO_FEATURES, Grid, check_length, given_grid, learn_grid, stack
 from hannan.oracles._blockwise import BlockObjective, Codes
 from hannan.oracles._features import FeatureOracle
-from hannan.oracles._totals import twin
+from hannan.oracles._totals import FeatureRows, twin
 from hannan.perturbation import Blocks, LaplaceNoise
 
 _MOST_ROWS = 4096  # distinct contexts whose totals are kept one by one
@@ -65,63 +64,6 @@ class BinnedOracle(FeatureOracle):
         return {row.tobytes() for row in splits if row.any()}
 
 
-class Rows(Stored):
-    """The total loss vector of each distinct context."""
-
-    stored = State(
-        _totals=Array(None, lambda self: self._totals.shape[1]).where(
-            lambda self, rows: len(rows) >= 8
-        ),
-        contexts=ListOf(Array(None), most=lambda self: len(self._totals)).where(
-            lambda self, rows: len(set(map(len, rows))) <= 1
-        ),
-    )
-
-    def __init__(self, n_actions: int) -> None:
-        self.contexts: list[FloatArray] = []
-        self._index: dict[bytes, int] = {}
-        self._totals: FloatArray = np.zeros((8, n_actions))
-
-    def fits(self, grid: Grid) -> bool:
-        """Whether a grid has the features of these rows."""
-        return not self.contexts or grid.n_features in (0, len(self.contexts[0]))
-
-    def _restored(self) -> None:
-        self._index = {row.tobytes(): i for i, row in enumerate(self.contexts)}
-
-    def __len__(self) -> int:
-        return len(self.contexts)
-
-    @property
-    def totals(self) -> FloatArray:
-        """One row for each context."""
-        return self._totals[: len(self.contexts)]
-
-    def add(self, context: FloatArray, losses: FloatArray | float) -> bool:
-        """Add a round; whether its context is a new one."""
-        key = context.tobytes()
-        row = self._index.get(key)
-        new = row is None
-        if row is None:
-            if self.contexts:
-                check_length(context, len(self.contexts[0]))
-            row = len(self.contexts)
-            if row == len(self._totals):
-                self._totals = np.concatenate([self._totals, np.zeros_like(self._totals)])
-            self._index[key] = row
-            self.contexts.append(context.copy())
-        self._totals[row] += losses
-        return new
-
-    def places(self, contexts: FloatArray) -> NDArray[np.intp]:
-        """The row of each of some known contexts."""
-        return np.array([self._index[context.tobytes()] for context in contexts], np.intp)
-
-    def copy(self) -> Rows:
-        """An independent copy."""
-        return twin(self, "contexts", "_index", "_totals")
-
-
 class BinnedObjective(BlockObjective):
     """Totals on both sides of every cut, or of every pair of cuts; see `Stumps`.
 
@@ -136,7 +78,7 @@ class BinnedObjective(BlockObjective):
         _grid=Object(Grid).where(
             lambda self, grid: self.oracle.grid is None or self.oracle.grid.key == grid.key
         ),
-        _rows=Part().where(lambda self, rows: rows is None or rows.fits(self._grid)) | None,
+        _rows=Part().where(lambda self, rows: rows is None or fits(self._grid, rows)) | None,
         _renew=Count(),
         _stat=Array(lambda self: statistic_size(self.oracle, self._grid)),
     )
@@ -150,7 +92,7 @@ class BinnedObjective(BlockObjective):
     def __init__(self, oracle: BinnedOracle) -> None:
         self.oracle = oracle
         self._met: object | None = None  # the noise or contexts that fixed the cuts
-        self._rows: Rows | None = None if oracle.grid is not None else Rows(self.n_actions)
+        self._rows = FeatureRows(self.n_actions) if oracle.grid is None else None
         self._renew = 1  # number of contexts at which cuts are recomputed
         self._rebin(oracle.grid or NO_FEATURES)
 
@@ -176,8 +118,9 @@ class BinnedObjective(BlockObjective):
         counts = self._grid.counts(context)
         rows = self._rows
         if rows is not None:
-            new = rows.add(context, losses)
-            if new and self._met is None and not self._grid.knows(context):
+            known = len(rows)
+            rows.add(context, losses)
+            if len(rows) > known and self._met is None and not self._grid.knows(context):
                 self._renew = 0
         self._kernel.add(self._stat, self._shape, counts, losses)
         if rows is not None and len(rows) > _MOST_ROWS:
@@ -200,7 +143,7 @@ class BinnedObjective(BlockObjective):
             self._agree(noise, self._rows)
         return noise.onto(self._grid).blocks if isinstance(noise, BinnedNoise) else None
 
-    def _agree(self, noise: Noise | None, rows: Rows) -> None:
+    def _agree(self, noise: Noise | None, rows: FeatureRows) -> None:
         """Take the cuts of a new noise; before the first one, those of the rows."""
         if isinstance(noise, BinnedNoise):
             if noise is not self._met:
@@ -210,8 +153,8 @@ class BinnedObjective(BlockObjective):
         elif self._met is None and len(rows) >= self._renew and len(rows):
             self._learn(rows)
 
-    def _learn(self, rows: Rows) -> None:
-        self._rebin(learn_grid(stack(rows.contexts), self.oracle.n_bins))
+    def _learn(self, rows: FeatureRows) -> None:
+        self._rebin(learn_grid(rows.contexts, self.oracle.n_bins))
         self._renew = 2 * len(rows)
 
     def _rebin(self, grid: Grid) -> None:
@@ -219,7 +162,7 @@ class BinnedObjective(BlockObjective):
         self._shape = grid.shape(self.n_actions)
         self._stat = np.zeros(statistic_size(self.oracle, grid))
         if self._rows is not None and len(self._rows):
-            counts = grid.padded_counts(stack(self._rows.contexts))
+            counts = grid.padded_counts(self._rows.contexts)
             for own, losses in zip(counts, self._rows.totals, strict=True):
                 self._kernel.add(self._stat, self._shape, own, losses)
 
@@ -281,6 +224,11 @@ class Projection:
         key, stream = self._address
         plan = self._bins, self._order, self._heavy, self._shape
         trees.fill(key, stream, first, *plan, self._pairs, block)
+
+
+def fits(grid: Grid, rows: FeatureRows) -> bool:
+    """Whether a grid has the features of these rows."""
+    return rows.n_features is None or grid.n_features in (0, rows.n_features)
 
 
 def statistic_size(oracle: BinnedOracle, grid: Grid) -> int:

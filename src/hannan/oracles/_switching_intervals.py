@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from hannan.core import Action, Oracle, Policy
 from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Noise, Plus
 from hannan.core.policy import loss_of
-from hannan.core.state import Array, Context, Count, Key, ListOf, Numbered, Part, State, TupleOf
-from hannan.core.stored import Stored
+from hannan.core.state import Context, Count, Key, ListOf, Numbered, Part, State, TupleOf
 from hannan.core.validation import FloatArray
 from hannan.kernels import switching as kernel
 from hannan.oracles._combinatorial import SetOracle
 from hannan.oracles._sequences import Pair, Sequences, SwitchingNoise, SwitchingPolicy
-from hannan.oracles._totals import twin
+from hannan.oracles._totals import Rows
 
 if TYPE_CHECKING:
     from hannan.oracles.switching import Switching
@@ -37,7 +36,7 @@ class IntervalSequences(Sequences):
 
     def __init__(self, oracle: Switching, price: float = 0.0) -> None:
         super().__init__(oracle, price)
-        self._rows = Rows(oracle)
+        self._rows = PairRows(oracle)
         self._last: Solution | None = None
         self._solved = WITHOUT_NOISE  # the draw of `_last`
         self._met: tuple[Noise, Places] | None = None
@@ -79,14 +78,14 @@ class IntervalSequences(Sequences):
         noise, number, scale = draw
         asked = WITHOUT_NOISE if scale == 0.0 else draw
         if self._last is None or self._solved != asked:
-            rows, live = self._rows.totals, self._rows.live
+            places, fakes = np.empty(0, np.intp), np.zeros((0, self.n_actions))
             if scale != 0.0:
                 assert isinstance(noise, SwitchingNoise)
                 places = self._places(noise)
-                rows, live = self._rows.totals.copy(), self._rows.live.copy()
                 fakes = noise.row(number).reshape(len(places), -1).astype(np.float64)
-                np.add.at(rows, places, scale * fakes)  # a cell may hold one context many times
-                live[places] = True
+            rows, live = self._rows.totals, self._rows.counts > 0.0
+            np.add.at(rows, places, scale * fakes)  # a cell may hold one context many times
+            live[places] = True
             self._last = Solution(self.oracle, self.price, *self._rows.by_cell(live), rows)
             self._solved = asked
         return self._last
@@ -99,14 +98,12 @@ class IntervalSequences(Sequences):
         return self._met[1]
 
 
-class Rows(Stored):
-    """A total loss vector for each pair of cell and context seen so far."""
+class PairRows(Rows):
+    """Totals of each pair of cell and context."""
 
     stored = State(
-        _totals=Array(None, "oracle.n_actions").where(lambda self, totals: len(totals)),
-        _live=Array(lambda self: len(self._totals), dtype=np.bool_),
-        contexts=ListOf(Context("oracle.base"), most=lambda self: len(self._totals)),
-        _index=Numbered(TupleOf(Count(2**31), Key())).where(
+        contexts=ListOf(Context("oracle.base"), most=lambda self: len(self._room)),
+        index=Numbered(TupleOf(Count(2**31), Key())).where(
             lambda self, index: (
                 [key for _, key in index] == [self.oracle.base.key(x) for x in self.contexts]
             )
@@ -114,51 +111,24 @@ class Rows(Stored):
     )
 
     def __init__(self, oracle: Switching) -> None:
+        super().__init__(oracle.n_actions)
         self.oracle = oracle
         self.contexts: list[Any] = []
-        self._index: dict[tuple[int, Hashable], int] = {}
-        self._totals = np.zeros((8, oracle.n_actions))
-        self._live = np.zeros(8, dtype=bool)
-
-    @property
-    def totals(self) -> FloatArray:
-        """One row for each pair."""
-        return self._totals[: len(self.contexts)]
-
-    @property
-    def live(self) -> NDArray[np.bool_]:
-        """Whether a loss was added to each row."""
-        return self._live[: len(self.contexts)]
 
     def place(self, context: Pair) -> int:
-        """The row of a pair, added if it is new."""
-        key = (self.oracle.cell(context), self.oracle.base.key(context[1]))
-        row = self._index.setdefault(key, len(self.contexts))
+        row = super().place((self.oracle.cell(context), self.oracle.base.key(context[1])))
         if row == len(self.contexts):
             self.contexts.append(context[1])
-            if row == len(self._totals):
-                self._totals = np.concatenate([self._totals, np.zeros_like(self._totals)])
-                self._live = np.concatenate([self._live, np.zeros_like(self._live)])
         return row
-
-    def add(self, context: Pair, losses: FloatArray) -> None:
-        """Add to a row."""
-        row = self.place(context)
-        self._totals[row] += losses
-        self._live[row] = True
 
     def by_cell(self, live: NDArray[np.bool_]) -> tuple[list[Any], Places, Places]:
         """All contexts, live rows first and in order of time; that order; the end of each cell."""
-        cells = np.array([cell for cell, _ in self._index], np.intp)
+        cells = np.array([cell for cell, _ in self.index], np.intp)
         order = np.lexsort((np.arange(len(cells)), cells, ~live))
         cells = cells[order[: int(live.sum())]]
         end = int(cells[-1]) + 1 if len(cells) else 0
         cuts = np.searchsorted(cells, np.arange(end + 1))
         return [self.contexts[i] for i in order], order, cuts
-
-    def copy(self) -> Rows:
-        """An independent copy."""
-        return twin(self, "contexts", "_index", "_totals", "_live")
 
 
 class Solution:

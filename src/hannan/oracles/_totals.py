@@ -8,9 +8,10 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from hannan.core import Action, Objective, Policy
+from hannan.core import Action, ContextError, Objective, Policy
 from hannan.core.oracle import WITHOUT_NOISE, Available, Draw
-from hannan.core.stored import declared
+from hannan.core.state import Array, Numbered, RowBytes, State
+from hannan.core.stored import Stored, declared
 from hannan.core.validation import FloatArray
 
 T = TypeVar("T")
@@ -70,3 +71,79 @@ class Regressed(Total):
     def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
         """Unknown."""
         return np.full(count, np.nan)
+
+
+class Rows(Stored):
+    """The sum of the losses of each distinct context, and the number of its rounds.
+
+    A subclass says in `stored` what contexts are known by.
+    """
+
+    stored = State(
+        _room=Array(None, lambda self: self._room.shape[1]).where(
+            lambda self, room: len(room) and (room[:, -1] >= 0.0).all()
+        )
+    )
+
+    def __init__(self, n_actions: int) -> None:
+        self.index: dict[Any, int] = {}
+        """The row of each context."""
+        self._room: FloatArray = np.zeros((8, n_actions + 1))
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    @property
+    def totals(self) -> FloatArray:
+        """A copy of the totals, [contexts, K]."""
+        return self._room[: len(self.index), :-1].copy()
+
+    @property
+    def counts(self) -> FloatArray:
+        """A copy of the numbers of rounds."""
+        return self._room[: len(self.index), -1].copy()
+
+    def place(self, context: Any) -> int:
+        """Return the row of a context, a new one if need be."""
+        row = self.index.setdefault(context, len(self.index))
+        if row == len(self._room):
+            self._room = np.concatenate([self._room, np.zeros_like(self._room)])
+        return row
+
+    def add(self, context: Any, losses: FloatArray) -> None:
+        """Add a round."""
+        row = self.place(context)  # may reallocate the room, so it comes first
+        self._room[row, :-1] += losses
+        self._room[row, -1] += 1.0
+
+    def copy(self) -> Self:
+        """Return an independent copy."""
+        return twin(self, *declared(type(self)))
+
+
+class FeatureRows(Rows):
+    """Totals of rows of features, which all have the same length."""
+
+    stored = State(
+        index=Numbered(RowBytes(), most=lambda self: len(self._room)).where(
+            lambda self, index: len(set(map(len, index))) <= 1
+        )
+    )
+
+    @property
+    def n_features(self) -> int | None:
+        """How many features contexts have; None before the first."""
+        return next((len(key) // 8 for key in self.index), None)
+
+    @property
+    def contexts(self) -> FloatArray:
+        """The contexts as a table, in the order of their arrival."""
+        rows = np.frombuffer(b"".join(self.index)).copy()
+        return rows.reshape(len(self.index), self.n_features or 0)
+
+    def place(self, context: FloatArray) -> int:
+        if self.n_features not in (None, len(context)):
+            raise ContextError(
+                f"Contexts so far had {self.n_features} features; got {len(context)}."
+            )
+        return super().place(context.tobytes())

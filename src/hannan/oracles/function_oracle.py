@@ -24,10 +24,10 @@ from hannan.core import (
 from hannan.core.arrays import check_comparable
 from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
 from hannan.core.policy import loss_of
-from hannan.core.state import Array, Context, Numbered, State
+from hannan.core.state import Array, Context, Numbered, Part, State
 from hannan.core.validation import FloatArray, check_integer, check_positive
 from hannan.oracles._combinatorial import check_flag, optional
-from hannan.oracles._totals import Total, solve_then_add
+from hannan.oracles._totals import Rows, Total, solve_then_add
 from hannan.perturbation import LaplaceNoise
 
 Solve = Callable[..., Any]
@@ -280,31 +280,24 @@ class FunctionObjective(Total):
     oracle: FunctionOracle
     draws_in_batches = False
 
-    stored = State(
-        _totals=Array(None, "oracle.n_actions"),
-        _rows=Numbered(Context(), most=lambda self: len(self._totals)),
-    )
+    stored = State(_rows=Part())
 
     def __init__(self, oracle: FunctionOracle) -> None:
         self.oracle = oracle
-        self._rows: dict[Hashable, int] = {}
-        self._totals: FloatArray = np.zeros((0, oracle.n_actions or 0))
+        self._rows = ContextRows(oracle.n_actions or 0)
 
     @property
     def n_actions(self) -> int:
         """K, from the losses seen."""
-        return int(self._totals.shape[1])
+        return self._rows.width
 
     def add(self, context: Hashable, losses: FloatArray) -> None:
-        if self._totals.shape[1] != losses.shape[0]:
-            if self._totals.shape[1]:
-                raise LossError(
-                    f"The losses so far had {self._totals.shape[1]} entries, one for each action; "
-                    f"got {losses.shape[0]}."
-                )
-            self._totals = np.zeros((self._totals.shape[0], losses.shape[0]))
-        row = self._row(context)  # may reallocate the totals, so it comes first
-        self._totals[row] += losses
+        if self._rows.width not in (0, len(losses)):
+            raise LossError(
+                f"The losses so far had {self._rows.width} entries, one for each action; got "
+                f"{len(losses)}."
+            )
+        self._rows.add(context, losses)
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         problems = (self._problem(draw.later(i)) for i in range(count))
@@ -324,19 +317,30 @@ class FunctionObjective(Total):
         noise, number, scale = draw
         rows: list[int] = []
         if noise is not None and scale != 0.0:
-            rows = [self._row(x) for x in noise.contexts]
-        losses = self._totals[: len(self._rows)].copy()
+            rows = [self._rows.place(x) for x in noise.contexts]
+        losses = self._rows.totals
         if rows:
             losses[rows] += scale * noise.unit(number)  # type: ignore[union-attr]
-        return list(self._rows), losses
+        return list(self._rows.index), losses
 
-    def _row(self, context: Hashable) -> int:
-        row = self._rows.setdefault(context, len(self._rows))
-        if row >= self._totals.shape[0]:
-            more = np.zeros((max(8, 2 * self._totals.shape[0]), self._totals.shape[1]))
-            more[: self._totals.shape[0]] = self._totals
-            self._totals = more
-        return row
+
+class ContextRows(Rows):
+    """Totals of any contexts; K is that of the first losses where it is not known."""
+
+    stored = State(
+        _room=Array(None, lambda self: self.oracle.n_actions and self.oracle.n_actions + 1),
+        index=Numbered(Context(), most=lambda self: len(self._room)),
+    )
+
+    @property
+    def width(self) -> int:
+        """K, 0 before it is known."""
+        return int(self._room.shape[1]) - 1
+
+    def add(self, context: Hashable, losses: FloatArray) -> None:
+        if not self.width:
+            self._room = np.zeros((len(self._room), len(losses) + 1))
+        super().add(context, losses)
 
 
 def _value(policy: Policy, contexts: Sequence[Any], losses: FloatArray) -> float:

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from hannan.core import ContextError, Objective, Policy
 from hannan.core.oracle import Available, Draw, Noise, Plus
-from hannan.core.state import Array, Number, Numbered, RowBytes, State
+from hannan.core.state import Number, Part, State
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
 from hannan.kernels import intercepts as kernel
 from hannan.kernels.lanes import WIDTH
 from hannan.oracles._features import FeatureOracle
 from hannan.oracles._projection import Plan, make_plan
-from hannan.oracles._totals import Solved
+from hannan.oracles._totals import FeatureRows, Solved
 from hannan.oracles.finite_policies import FiniteNoise, FiniteObjective
 from hannan.perturbation import LaplaceNoise
 
@@ -240,49 +240,35 @@ class SearchedObjective(Solved):
 
     stored = State(
         constant=Number(),
-        _weights=Array(None).where(lambda self, weights: len(weights)),
-        _places=Numbered(RowBytes("oracle.n"), most=lambda self: len(self._weights)),
+        _rows=Part().where(lambda self, rows: rows.n_features in (None, self.oracle.n)),
     )
 
     def __init__(self, oracle: InterceptClassifiers) -> None:
         self.oracle = oracle
         self.constant = 0.0
-        self._places: dict[bytes, int] = {}
-        self._weights = np.zeros(16)
+        self._rows = FeatureRows(1)
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
         """Add the difference between the losses of playing 1 and 0."""
-        place = self._place(context)
         self.constant += float(losses[0])
-        self._weights[place] += losses[1] - losses[0]
+        self._rows.add(context, losses[1:] - losses[0])
 
     def _solve(self, draw: Draw) -> tuple[InterceptPolicy, float]:
         noise, number, scale = draw
-        constant = self.constant
-        fakes: list[tuple[int, Any]] = []
+        places, fakes = np.empty(0, np.intp), np.zeros((0, 2))
         if noise is not None and scale != 0.0:
-            unit = scale * noise.unit(number)
-            constant += float(unit[:, 0].sum())
-            fakes = [
-                (self._place(x), z[1] - z[0]) for x, z in zip(noise.contexts, unit, strict=True)
-            ]
+            places = np.array([self._rows.place(x) for x in noise.contexts])
+            fakes = scale * noise.unit(number)
+        weights = self._rows.totals[:, 0]
+        np.add.at(weights, places, fakes[:, 1] - fakes[:, 0])
         # In a fixed order, so that the result does not depend on the order of arrival.
-        keys = sorted(self._places)
-        weights = self._weights.copy()
-        for place, weight in fakes:
-            weights[place] += weight
-        weights = weights[[self._places[key] for key in keys]]
-        rows = np.frombuffer(b"".join(keys)).reshape(len(keys), self.oracle.n).copy()
+        order = [place for _, place in sorted(self._rows.index.items())]
+        weights, rows = weights[order], self._rows.contexts[order].reshape(-1, self.oracle.n)
         found = []
         for start in self.oracle._starts:
             digits = start.astype(np.intp)
             value = kernel.descend(rows, weights, self.oracle.slopes, digits)
             found.append((float(value), tuple(int(k) for k in digits)))
         value, best = min(found)
+        constant = self.constant + float(fakes[:, 0].sum())
         return InterceptPolicy(self.oracle, np.array(best, np.intp)), constant + value
-
-    def _place(self, context: FloatArray) -> int:
-        place = self._places.setdefault(context.tobytes(), len(self._places))
-        if place >= self._weights.size:
-            self._weights = np.concatenate([self._weights, np.zeros_like(self._weights)])
-        return place

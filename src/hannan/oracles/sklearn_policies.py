@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from hannan.core import Action, ContextError, InputTypeError, ParameterError, Policy
 from hannan.core.oracle import Available, Draw, Noise, Plus, available_in
-from hannan.core.state import Array, Numbered, RowBytes, State
+from hannan.core.state import Part, State
 from hannan.core.validation import FloatArray, check_integer
 from hannan.oracles._features import FeatureOracle
 from hannan.oracles._sklearn_estimators import explained, rows_needed, seeded, weight_name
-from hannan.oracles._totals import Solved, solve_then_add
+from hannan.oracles._totals import FeatureRows, Solved, solve_then_add
 from hannan.perturbation import LaplaceNoise
 
 _TIE = 1e-9  # predictions this close, relative to the largest loss, count as equal
@@ -212,25 +212,15 @@ class SklearnObjective(Solved):
     draws_in_batches = False
     scored = True
 
-    stored = State(
-        _counts=Array(None, low=0.0).where(lambda self, counts: len(counts)),
-        _totals=Array(lambda self: len(self._counts), "n_actions"),
-        _places=Numbered(RowBytes(), most=lambda self: len(self._counts)).where(
-            lambda self, places: len(set(map(len, places))) <= 1
-        ),
-    )
+    stored = State(_rows=Part())
 
     def __init__(self, oracle: SklearnPolicies) -> None:
         self.oracle = oracle
-        self._places: dict[bytes, int] = {}
-        self._totals: FloatArray = np.zeros((8, oracle.n_actions))
-        self._counts: FloatArray = np.zeros(8)
+        self._rows = FeatureRows(oracle.n_actions)
         self._sorted: tuple[dict[bytes, int], NDArray[np.intp], FloatArray] | None = None
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
-        place = self._place(context)
-        self._totals[place] += losses
-        self._counts[place] += 1.0
+        self._rows.add(context, losses)
 
     def action(
         self, context: FloatArray, draw: Draw, plus: Plus = None, available: Available = None
@@ -246,11 +236,11 @@ class SklearnObjective(Solved):
         noise, number, scale = draw
         fakes = None
         if noise is not None and scale != 0.0:
-            places = [self._place(context) for context in noise.contexts]
+            places = [self._rows.place(context) for context in noise.contexts]
             fakes = scale * noise.unit(number)
         # In an order that does not depend on the order of the rounds.
         lookup, order, rows = self._canonical()
-        totals, counts = self._totals[: len(order)].copy(), self._counts[: len(order)].copy()
+        totals, counts = self._rows.totals, self._rows.counts
         if fakes is not None:
             np.add.at(totals, places, fakes)
             np.add.at(counts, places, 1.0)
@@ -288,23 +278,13 @@ class SklearnObjective(Solved):
 
     def _canonical(self) -> tuple[dict[bytes, int], NDArray[np.intp], FloatArray]:
         """The contexts sorted by their bytes: places in that order, the order, and the rows."""
-        if self._sorted is None or len(self._sorted[1]) != len(self._places):
-            keys = sorted(self._places)
-            order = np.array([self._places[key] for key in keys], dtype=np.intp)
-            rows = np.array([np.frombuffer(key) for key in keys])
-            self._sorted = {key: i for i, key in enumerate(keys)}, order, rows
+        index = self._rows.index
+        if self._sorted is None or len(self._sorted[1]) != len(index):
+            keys = sorted(index)
+            order = np.array([index[key] for key in keys], dtype=np.intp)
+            lookup = {key: i for i, key in enumerate(keys)}
+            self._sorted = lookup, order, self._rows.contexts[order]
         return self._sorted
-
-    def _place(self, context: FloatArray) -> int:
-        key, first = context.tobytes(), next(iter(self._places), None)
-        if first is not None and len(first) != len(key):
-            width = len(np.frombuffer(first))
-            raise ContextError(f"Contexts so far had {width} features; got {len(context)}.")
-        place = self._places.setdefault(key, len(self._places))
-        if place == len(self._counts):
-            self._totals = np.concatenate([self._totals, np.zeros_like(self._totals)])
-            self._counts = np.concatenate([self._counts, np.zeros_like(self._counts)])
-        return place
 
 
 def action_scores(

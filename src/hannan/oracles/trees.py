@@ -14,9 +14,9 @@ from hannan.core.oracle import Available, Draw, Noise, Plus
 from hannan.core.state import Array, Object, OneOf, Part, State
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.kernels import trees as kernel
-from hannan.oracles._binning import NO_FEATURES, Grid, check_length, learn_grid, stack
-from hannan.oracles._histograms import BinnedNoise, BinnedObjective, BinnedOracle, Rows
-from hannan.oracles._totals import Solved
+from hannan.oracles._binning import NO_FEATURES, Grid, check_length, learn_grid
+from hannan.oracles._histograms import BinnedNoise, BinnedObjective, BinnedOracle, fits
+from hannan.oracles._totals import FeatureRows, Solved
 from hannan.oracles.stumps import CutPolicy, StumpPolicy, decode_stump
 
 _DEEPEST = 100  # of trees grown by functions that call themselves
@@ -145,11 +145,11 @@ class GreedyObjective(Solved):
         fixed = self.oracle.grid
         if grid is None:
             return fixed is None
-        return self._rows.fits(grid) and (fixed is None or fixed.key == grid.key)
+        return fits(grid, self._rows) and (fixed is None or fixed.key == grid.key)
 
     def __init__(self, oracle: Trees) -> None:
         self.oracle = oracle
-        self._rows = Rows(oracle.n_actions)
+        self._rows = FeatureRows(oracle.n_actions)
         self._met: object | None = None  # the noise that determined the cuts
         self._grid = oracle.grid
         self._counts: FloatArray = np.zeros((0, 0))  # of the rows; recomputed when outdated
@@ -164,14 +164,14 @@ class GreedyObjective(Solved):
         if plus is not None or available is not None:
             return super().action(context, draw, plus, available)
         found = self._solve(draw)[0]
-        if len(self._rows):
-            check_length(context, len(self._rows.contexts[0]))
+        if self._rows.n_features is not None:
+            check_length(context, self._rows.n_features)
         return found(context)
 
     def _solve(self, draw: Draw) -> tuple[Policy, float]:
         noise, number, scale = draw
         places = self._agree(noise)
-        totals = self._rows.totals.copy()
+        totals = self._rows.totals
         if noise is not None and scale != 0.0:
             np.add.at(totals, places, scale * noise.unit(number))
         return self._node(np.arange(len(totals)), totals, self.oracle.depth)
@@ -196,14 +196,12 @@ class GreedyObjective(Solved):
     def _agree(self, noise: Noise | None) -> NDArray[np.intp]:
         """Update cuts and counts; returns the rows of the perturbed contexts."""
         if isinstance(noise, BinnedNoise) and noise is not self._met:
-            for context in noise.rows:
-                self._rows.add(context, 0.0)
             self._met = noise
-            self._places = self._rows.places(noise.rows)
+            self._places = np.array([self._rows.place(row) for row in noise.rows], np.intp)
             self._grid = noise.grid
             self._counts = np.zeros((0, 0))
         if len(self._counts) != len(self._rows) or self._grid is None:
-            rows = stack(self._rows.contexts) if len(self._rows) else np.zeros((0, 0))
+            rows = self._rows.contexts
             if self.oracle.grid is None and self._met is None:
                 bins = self.oracle.n_bins
                 self._grid = learn_grid(rows, bins) if len(rows) else NO_FEATURES
