@@ -117,7 +117,7 @@ class BlockObjective(Total):
         actions = total._plays(codes, total._place(context))
         if available is not None:
             actions = available[actions]
-        return np.asarray(actions[:, None] == np.arange(self.n_actions))
+        return self._inclusion(actions)
 
     def weights(
         self,
@@ -151,6 +151,10 @@ class BlockObjective(Total):
             used += rows
         weight = used / successes if hits >= successes else limit / (hits + 1.0)
         return np.array([weight]), used
+
+    def _inclusion(self, actions: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which elements each of several actions chooses."""
+        return np.asarray(actions[:, None] == np.arange(self.n_actions))
 
     def _after(self, context: Any, plus: FloatArray, noise: Noise | None) -> Self:
         """Return a total with one more round, for questions under this noise."""

@@ -29,46 +29,7 @@ Elements = NDArray[np.intp]
 Resampling = tuple[Callable[..., tuple[int, int]], tuple[Any, ...]]
 
 
-class NoContexts(Oracle):
-    """A problem without contexts: the only one is None."""
-
-    @property
-    def contexts(self) -> tuple[None]:
-        return (None,)
-
-    def check_context(self, context: Any) -> None:
-        if context is not None:
-            raise ContextError(
-                f"{type(self).__name__} has no contexts: call act() or act(None); got {context!r}. "
-                "For a choice of its own on each context use PerContext."
-            )
-
-    def separates(self, contexts: Sequence[Any]) -> bool:
-        return len(contexts) > 0
-
-    def actions_among(self, context: Any, elements: Elements) -> Elements:
-        found = elements[self._are_actions[elements]] if elements.size else elements
-        if not found.size:
-            self._leader_among(elements)  # says so by name
-        return found
-
-    @cached_property
-    def _are_actions(self) -> NDArray[np.bool_]:
-        """Whether each element is an action, where one is chosen."""
-        assert self.n_actions is not None
-        found = np.zeros(self.n_actions, dtype=bool)
-        for element in range(self.n_actions):
-            with contextlib.suppress(InfeasibleError):
-                found[self._leader_among(np.array([element]))] = True
-        return found
-
-    def _leader_among(self, elements: Elements) -> Action:
-        assert self.n_actions is not None
-        plays = substitution(elements, -1, self.n_actions)
-        return self.objective().action(None, WITHOUT_NOISE, None, plays)
-
-
-class SetOracle(NoContexts):
+class SetOracle(Oracle):
     """Feasible sets of K elements, and an optimiser for any signed costs of the elements.
 
     A subclass calls `_set_size` in its constructor and writes `_solve`. Where one element is
@@ -94,6 +55,39 @@ class SetOracle(NoContexts):
         # An int could not stand for the empty set, so where that is allowed actions are arrays, and
         # learners must not treat them as choices of exactly one element.
         self.max_chosen = 1 if self._single else max(2, rank)
+
+    @property
+    def contexts(self) -> tuple[None]:
+        return (None,)
+
+    def check_context(self, context: Any) -> None:
+        if context is not None:
+            raise ContextError(
+                f"{type(self).__name__} has no contexts: call act() or act(None); got {context!r}. "
+                "For a choice of its own on each context use PerContext."
+            )
+
+    def separates(self, contexts: Sequence[Any]) -> bool:
+        return len(contexts) > 0
+
+    def actions_among(self, context: Any, elements: Elements) -> Elements:
+        found = elements[self._are_actions[elements]] if elements.size else elements
+        if not found.size:
+            self._leader_among(elements)  # says so by name
+        return found
+
+    @cached_property
+    def _are_actions(self) -> NDArray[np.bool_]:
+        """Whether each element is an action, where one is chosen."""
+        found = np.zeros(self.n_actions, dtype=bool)
+        for element in range(self.n_actions):
+            with contextlib.suppress(InfeasibleError):
+                found[self._leader_among(np.array([element]))] = True
+        return found
+
+    def _leader_among(self, elements: Elements) -> Action:
+        plays = substitution(elements, -1, self.n_actions)
+        return self.objective().action(None, WITHOUT_NOISE, None, plays)
 
     def objective(self) -> SetObjective:
         return SetObjective(self)

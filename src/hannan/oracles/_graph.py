@@ -14,16 +14,13 @@ from hannan.oracles._edges import Graph
 Indices = NDArray[np.int64]
 
 
-class Between(NamedTuple):
-    """The edges on some path from the source to the target, as `kernels.paths` takes them."""
+def between(
+    graph: Graph, usable: NDArray[np.bool_], source: int, target: int
+) -> tuple[Indices, Indices, Indices]:
+    """The edges on some path: where those of a node start, their heads, and their numbers.
 
-    start: Indices
-    head: Indices
-    ids: Indices
-
-
-def between(graph: Graph, usable: NDArray[np.bool_], source: int, target: int) -> Between:
-    """Refuses cycles, and a target that cannot be reached."""
+    Refuses cycles, and a target that cannot be reached.
+    """
     n = len(graph.nodes)
     edges = np.flatnonzero(usable)
     order = topological_order(graph, edges)
@@ -54,7 +51,7 @@ def between(graph: Graph, usable: NDArray[np.bool_], source: int, target: int) -
     place[nodes] = np.arange(len(nodes))
     ids = kept[np.lexsort((kept, place[graph.tail[kept]]))]
     start = np.searchsorted(place[graph.tail[ids]], np.arange(len(nodes) + 1))
-    return Between(start.astype(np.int64), place[graph.head[ids]], ids.astype(np.int64))
+    return start.astype(np.int64), place[graph.head[ids]], ids.astype(np.int64)
 
 
 class Arcs(NamedTuple):

@@ -33,40 +33,27 @@ def towards(
 
     A street of an undirected graph is turned the way that leads closer.
     """
-    if isinstance(network, RoadNetwork):
-        ends = list(zip(network.tail, network.head, strict=True))
-        times = network.free_flow_time if weight is None else _numbers(weight, ends)
-        nodes = {*network.tail, *network.head}
-        shut = network.zones if zones is None else _among(nodes, zones)
-        _check_target(nodes, target)
-        return _directed(network, network.tail, network.head, times, target, shut)
     is_graph = hasattr(network, "is_directed") and hasattr(network, "edges")
     two_way = is_graph and not network.is_directed()
     graph = read_graph(_OWNER, network, directed=not two_way)
-    ends = [(edge[0], edge[1]) for edge in graph.edges]
-    times = _weights(network, weight, graph.edges, is_graph)
-    shut = _among(graph.number, () if zones is None else zones)
+    roads = isinstance(network, RoadNetwork)
+    if roads and weight is None:
+        times = network.free_flow_time
+    else:
+        times = _weights(network, weight, graph.edges, is_graph)
+    if zones is None:
+        zones = network.zones if roads else ()
+    shut = _among(graph.number, zones)
     _check_target(graph.number, target)
-    tail, head = (list(side) for side in zip(*ends, strict=True))
+    tail, head = (list(side) for side in zip(*(edge[:2] for edge in graph.edges), strict=True))
     if not two_way:
-        return _directed(network, tail, head, times, target, shut)
-    roads = RoadNetwork(tail + head, head + tail, np.concatenate([times, times]))
-    forth, back = np.split(roads.closer(target, shut), 2)
-    turned = [(v, u) if b else (u, v) for (u, v), b in zip(ends, back, strict=True)]
+        closer = RoadNetwork(tail, head, times).closer(target, shut)
+        through = np.array([v == target or v not in shut for v in head])
+        return Directed(network, closer, through & ~closer)
+    both = RoadNetwork(tail + head, head + tail, np.concatenate([times, times]))
+    forth, back = np.split(both.closer(target, shut), 2)
+    turned = [(v, u) if b else (u, v) for u, v, b in zip(tail, head, back, strict=True)]
     return Directed(turned, forth | back, None)
-
-
-def _directed(
-    network: Any,
-    tail: list[Any],
-    head: list[Any],
-    times: FloatArray,
-    target: Hashable,
-    shut: frozenset[Hashable],
-) -> Directed:
-    closer = RoadNetwork(tail, head, times).closer(target, shut)
-    through = np.array([v == target or v not in shut for v in head])
-    return Directed(network, closer, through & ~closer)
 
 
 def _check_target(nodes: Container[Hashable], target: Any) -> None:

@@ -19,7 +19,7 @@ from hannan.kernels import finite as kernel
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import LARGEST
 from hannan.kernels.weights import SIZE, SUM
-from hannan.oracles._blockwise import NO_NOISE, BlockObjective, Codes
+from hannan.oracles._blockwise import NO_NOISE, BlockObjective, Codes, resampled
 from hannan.oracles._finite_tables import as_table, distinct_rows, random_table, table_of_paths
 from hannan.oracles._one_pass import OnePass
 from hannan.oracles._projection import Plan, make_plan
@@ -251,15 +251,6 @@ class FiniteObjective(BlockObjective):
             return self._pass.add_and_act(column, losses, draw)
         return oracle.action(self._pass.add_and_act(column, oracle.losses_by_code(losses), draw))
 
-    def chosen(
-        self, context: int, draw: Draw, count: int, plus: Plus = None, available: Available = None
-    ) -> NDArray[np.bool_]:
-        if self.oracle.sets is None:
-            return super().chosen(context, draw, count, plus, available)
-        total = self if plus is None else self._after(context, plus, draw.noise)
-        codes = total._search(draw, count)[0]
-        return np.asarray(self.oracle.sets[self._plays(codes, self._place(context))])
-
     def weights(
         self,
         context: int,
@@ -278,18 +269,12 @@ class FiniteObjective(BlockObjective):
         actions = np.eye(self.n_actions, dtype=bool) if sets is None else sets
         column, member = self._views[context], actions[:, elements]
         scores = self._scores_plus(context, plus)
-        hits = np.zeros(len(elements), np.intp)
-        reached = np.zeros(len(elements), np.intp)
-        used, short = 0, len(elements)
-        while used < limit - 1 and short > 0:
-            row = noise.blocks.locate(first + used)
-            block = noise.blocks.block
-            stop = min(len(block), row + limit - 1 - used)
-            rows, short = kernel.resample_many(
-                scores, block, row, stop, scale, column, member, successes, hits, reached, used
-            )
-            used += rows
-        return np.where(hits >= successes, reached / successes, limit / (hits + 1.0)), used
+
+        def resample(block: Any, start: int, stop: int, *counts: Any) -> Any:
+            given = block, start, stop, scale, column, member, successes
+            return kernel.resample_many(scores, *given, *counts)
+
+        return resampled(resample, noise.blocks, first, limit, successes, len(elements))
 
     def lesson(
         self, context: int, action: int, loss: float, draw: Draw, trials: Trials, plus: Plus = None
@@ -367,14 +352,17 @@ class FiniteObjective(BlockObjective):
         return noise.blocks if isinstance(noise, FiniteNoise) else None
 
     def _place(self, context: int) -> NDArray[Any]:
-        column: NDArray[Any] = self._views[context]
-        return column
+        return self._views[context]
 
     def _policy(self, code: NDArray[np.int64]) -> Policy:
         return FinitePolicy(self.oracle, int(code[0]))
 
     def _plays(self, codes: Codes, place: NDArray[Any]) -> NDArray[Any]:
         return place[codes[:, 0]]
+
+    def _inclusion(self, actions: NDArray[Any]) -> NDArray[np.bool_]:
+        sets = self.oracle.sets
+        return super()._inclusion(actions) if sets is None else np.asarray(sets[actions])
 
 
 class FinitePanel(Panel):

@@ -333,17 +333,10 @@ class PerContextObjective(Objective):
         return self._part(context).chosen(self._alone, address, count, plus, available)
 
     def weights(
-        self,
-        context: Hashable,
-        elements: NDArray[np.intp],
-        draw: Draw,
-        limit: int,
-        successes: int,
-        plus: Plus = None,
-        available: Available = None,
+        self, context: Hashable, elements: Any, draw: Draw, *trials: Any, **options: Any
     ) -> tuple[FloatArray, int]:
         part, address = self._part(context), _address(draw, context)
-        return part.weights(self._alone, elements, address, limit, successes, plus, available)
+        return part.weights(self._alone, elements, address, *trials, **options)
 
     def law(
         self, context: Hashable, draw: Draw, plus: Plus = None, available: Available = None

@@ -104,7 +104,7 @@ class Switching(Timed):
         method: str = "auto",
         reluctance: float | None = None,
     ) -> None:
-        self.base = _check_base(self, base)
+        self.base = _check_base(base)
         self.switches = check_integer(self, "switches", switches, 0)
         self.sequence = sequence
         self.grid = check_integer(self, "grid", grid, 1)
@@ -272,7 +272,7 @@ def _is_pair(context: Any) -> bool:
     return isinstance(context[0], Integral) and not isinstance(context[0], bool)
 
 
-def _check_base(owner: Switching, base: Any) -> Oracle:
+def _check_base(base: Any) -> Oracle:
     if not isinstance(base, Oracle):
         raise InputTypeError(f"Switching needs an oracle as its base; got {base!r}.")
     if isinstance(base, Switching):
