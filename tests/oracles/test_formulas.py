@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import hannan as hn
 from hannan.core.oracle import Draw
 from hannan.kernels import branching
-from hannan.oracles import _formula_totals, _formulas
+from hannan.oracles import _formulas
 from hannan.perturbation import seed_key
 from tests import naive_formulas as naive
 
@@ -27,7 +27,7 @@ def way(request, monkeypatch):
     """Leaders found in one of the ways, whatever n."""
     variables, few = WAYS[request.param]
     monkeypatch.setattr(_formulas, "TABLE_VARIABLES", variables)
-    monkeypatch.setattr(_formula_totals, "_FEW_CONTEXTS", few)
+    monkeypatch.setattr(_formulas, "_FEW_CONTEXTS", few)
     return request.param
 
 
@@ -164,7 +164,7 @@ def test_search_and_table_agree_at_twenty_variables(kind, monkeypatch):
     found = []
     for variables, few in WAYS.values():
         monkeypatch.setattr(_formulas, "TABLE_VARIABLES", variables)
-        monkeypatch.setattr(_formula_totals, "_FEW_CONTEXTS", few)
+        monkeypatch.setattr(_formulas, "_FEW_CONTEXTS", few)
         oracle = make(kind, 20)
         objective = total(oracle, history)
         contexts, units = oracle.check_contexts(X), oracle.check_contexts(separator(kind, 20))

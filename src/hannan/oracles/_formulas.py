@@ -1,4 +1,4 @@
-"""Shared parts of disjunctions and conjunctions.
+"""Disjunctions and conjunctions: what they share, their running totals and their noise.
 
 Both are read as sets S of variables that *miss* some contexts: with y the bits that are on (for a
 disjunction) or off (for a conjunction), S misses the context if S & y == 0. A disjunction plays 0
@@ -14,24 +14,27 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hannan.core import ContextError, Oracle
+from hannan.core import ContextError, Oracle, Policy
 from hannan.core.arrays import as_array, as_scalar, is_frame
-from hannan.core.oracle import Noise
+from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Noise, Plus
 from hannan.core.params import short
-from hannan.core.validation import check_integer, refuse
-from hannan.oracles._formula_totals import (
-    FormulaNoise,
-    FormulaObjective,
-    FormulaPolicy,
-    RowTotals,
-    TableTotals,
-)
+from hannan.core.state import Array, Count, Number, Numbered, Part, State
+from hannan.core.validation import FloatArray, check_integer, refuse
+from hannan.kernels import branching, formulas
+from hannan.oracles._combinatorial import SetNoise
+from hannan.oracles._totals import Total, twin
+from hannan.perturbation import Blocks
 
 TABLE_VARIABLES = 20
 """Up to this many variables the value of every formula is kept; beyond, the best is searched."""
 
 _MOST_VARIABLES = 64
+_LARGEST_CHANGE = 45.0  # largest difference of two unit Laplace variates of 31 bits
+_FEW_CONTEXTS = 128
+_NO_CELLS = np.zeros(0, np.float32)
+_NO_PLACES = np.zeros(0, np.int64)
 
 
 class Formulas(Oracle):
@@ -129,3 +132,239 @@ class Formulas(Oracle):
         The formula of all variables and that of all but one differ only on such contexts.
         """
         return {1 << i for i in range(self.n)} <= {self.touched(context) for context in contexts}
+
+
+class FormulaPolicy(Policy):
+    """The formula over a set of variables."""
+
+    def __init__(self, oracle: Formulas, mask: int) -> None:
+        self.oracle = oracle
+        self.mask = mask
+
+    @property
+    def variables(self) -> tuple[int, ...]:
+        """The variables, ascending."""
+        return tuple(i for i in range(self.oracle.n) if self.mask >> i & 1)
+
+    def __call__(self, context: Any = None) -> int:
+        return self.oracle.plays(self.mask, self.oracle.check_context(context))
+
+    def __repr__(self) -> str:
+        word = " or " if self.oracle.miss == 0 else " and "
+        empty = "false" if self.oracle.miss == 0 else "true"
+        return f"<policy {word.join(f'x{i}' for i in self.variables) or empty}>"
+
+
+class FormulaNoise(SetNoise):
+    """Fake outcomes on contexts, as a weight for missing each of them.
+
+    Totals take them as they are, or projected on all formulas.
+    """
+
+    def __init__(
+        self, oracle: Formulas, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
+    ) -> None:
+        super().__init__(contexts, 2, key, stream, memory)
+        self.miss = oracle.miss
+        self.touched = [oracle.touched(context) for context in contexts]
+        self.linear = all(y & (y - 1) == 0 for y in self.touched)
+        """Whether every context is decided by one variable, or by none."""
+        self.places = np.array([y.bit_length() - 1 for y in self.touched])
+        # The finest resolution at which sums over all contexts fit into 31 bits.
+        most = _LARGEST_CHANGE * len(self.touched)
+        self.steps = 2.0 ** math.floor(math.log2((2**31 - 1) / most - 1.0))
+        self._bits = table_bits(oracle.n)
+        self._memory = memory
+        self._tables: Blocks | None = None
+
+    def cells(self, draw: int) -> NDArray[np.float32]:
+        """The noise on the contexts, two numbers for each, and padding."""
+        place = self.blocks.locate(draw)
+        row: NDArray[np.float32] = self.blocks.block[place]
+        return row
+
+    def table(self, draw: int) -> NDArray[np.int32]:
+        """The noise on every formula, in whole numbers of 1/`steps`; see `kernels.formulas`."""
+        if self._tables is None:
+            size = 2**self._bits
+            self._tables = Blocks(
+                self._fill_tables, size + 2 * (size // formulas.LEAF), self._memory
+            )
+        place = self._tables.locate(draw)
+        row: NDArray[np.int32] = self._tables.block[place].view(np.int32)
+        return row
+
+    def all_hit(self, draw: int) -> float:
+        """The noise of hitting every context."""
+        return float(self.unit(draw)[:, 1 - self.miss].sum())
+
+    def _fill_tables(self, first: int, block: NDArray[np.float32]) -> None:
+        touched, rows = np.array(self.touched, np.int64), block.view(np.int32)
+        shape = self.miss, self.steps, self._bits
+        formulas.fill_tables(self.key, self.stream, first, touched, *shape, rows)
+
+
+class FormulaObjective(Total):
+    r"""A total as :math:`c + \sum_x w_x [S \text{ misses } x]`: the loss of hitting everything,
+    and for each context what missing it adds."""
+
+    oracle: Formulas
+    draws_in_batches = False
+
+    stored = State(constant=Number())
+
+    def __init__(self, oracle: Formulas) -> None:
+        self.oracle = oracle
+        self.constant = 0.0
+
+    def add(self, context: int, losses: FloatArray) -> None:
+        miss = self.oracle.miss
+        self.constant += float(losses[1 - miss])
+        weight = float(losses[miss] - losses[1 - miss])
+        if weight != 0.0:
+            self._add(self.oracle.touched(context), weight)
+
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
+        found = (self._search(draw.later(i), 0, 0.0) for i in range(count))
+        return [FormulaPolicy(self.oracle, mask) for mask, _ in found]
+
+    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
+        noise, first, scale = draw
+        values = np.full(count, self.constant)
+        for i in range(count):
+            values[i] += self._search(draw.later(i), 0, 0.0)[1]
+            if isinstance(noise, FormulaNoise) and scale != 0.0:
+                values[i] += scale * noise.all_hit(first + i)
+        return values
+
+    def action(
+        self, context: int, draw: Draw, plus: Plus = None, available: Available = None
+    ) -> int:
+        touched, weight = 0, 0.0
+        if plus is not None:
+            miss = self.oracle.miss
+            touched, weight = self.oracle.touched(context), float(plus[miss] - plus[1 - miss])
+        choice = self.oracle.plays(self._search(draw, touched, weight)[0], context)
+        return choice if available is None else int(available[choice])
+
+    @abstractmethod
+    def _add(self, touched: int, weight: float) -> None:
+        """Add a weight on missing these variables."""
+
+    @abstractmethod
+    def _search(self, draw: Draw, touched: int, weight: float) -> tuple[int, float]:
+        """The best mask with one more weight, and its value less what hitting everything costs."""
+
+
+class TableTotals(FormulaObjective):
+    """The value of every formula, in a table with a tree of minima above it.
+
+    While few contexts have been seen their weights are kept as well: under noise that is not linear
+    in the variables, a search is then cheaper than a scan of the table.
+    """
+
+    stored = State(scores=Array(), _few=Part() | None)
+
+    def _restored(self) -> None:
+        formulas.build(self.scores, self.tree)
+
+    def __init__(self, oracle: Formulas) -> None:
+        super().__init__(oracle)
+        self._bits = table_bits(oracle.n)
+        self.scores = np.zeros(2**self._bits)
+        self.scores[oracle.n_policies :] = np.inf
+        self.tree = np.empty(2 * (self.scores.size // formulas.LEAF))
+        formulas.build(self.scores, self.tree)
+        self._few: RowTotals | None = RowTotals(oracle)
+
+    def copy(self) -> TableTotals:
+        return twin(self, "scores", "tree", "_few")
+
+    def _add(self, touched: int, weight: float) -> None:
+        formulas.add(self.scores, self.tree, touched, weight)
+        if self._few is not None:
+            self._few._add(touched, weight)
+            if len(self._few._rows) > _FEW_CONTEXTS:
+                self._few = None
+
+    def _search(self, draw: Draw, touched: int, weight: float) -> tuple[int, float]:
+        noise, number, scale = draw
+        cells, places = _NO_CELLS, _NO_PLACES
+        if scale != 0.0:
+            assert isinstance(noise, FormulaNoise)
+            if not noise.linear:
+                if self._few is not None and self._few.size(noise) <= _FEW_CONTEXTS:
+                    return self._few._search(draw, touched, weight)
+                self._few = None
+                row, unit = noise.table(number), scale / noise.steps
+                mask, value = formulas.table_leader(
+                    self.scores, self.tree, row, unit, touched, weight
+                )
+                return int(mask), float(value)
+            cells, places = noise.cells(number), noise.places
+        miss, bits = self.oracle.miss, self._bits
+        mask, value = formulas.linear_draw(
+            self.scores, self.tree, cells, scale, miss, places, bits, touched, weight
+        )
+        return int(mask), float(value)
+
+
+class RowTotals(FormulaObjective):
+    """The weight of every distinct context; leaders by branch and bound."""
+
+    stored = State(
+        _totals=Array(None).where(lambda self, totals: len(totals)),
+        _rows=Numbered(Count("oracle.n_policies"), most=lambda self: len(self._totals)),
+        _masks=Array(lambda self: len(self._totals), dtype=np.uint64).where(
+            lambda self, masks: masks[: len(self._rows)].tolist() == [*self._rows]
+        ),
+        _guess=Count("oracle.n_policies"),
+    )
+
+    def __init__(self, oracle: Formulas) -> None:
+        super().__init__(oracle)
+        self._rows: dict[int, int] = {}
+        self._masks = np.zeros(64, np.uint64)
+        self._totals = np.zeros(64)
+        self._guess = 0
+        self._placed: tuple[FormulaNoise | None, NDArray[np.int64]] = (None, _NO_PLACES)
+
+    def _add(self, touched: int, weight: float) -> None:
+        row = self._row(touched)  # may reallocate the totals, so it comes first
+        self._totals[row] += weight
+
+    def _search(self, draw: Draw, touched: int, weight: float) -> tuple[int, float]:
+        noise, number, scale = draw
+        cells, places = _NO_CELLS, _NO_PLACES
+        if scale != 0.0:
+            assert isinstance(noise, FormulaNoise)
+            cells, places = noise.cells(number), self._places(noise)
+        tilt = self._row(touched) if weight != 0.0 else -1
+        count, n, miss = len(self._rows), self.oracle.n, self.oracle.miss
+        known, guess = (self._masks[:count], self._totals[:count]), np.uint64(self._guess)
+        mask, value, _ = branching.draw(*known, n, cells, scale, miss, places, tilt, weight, guess)
+        self._guess = int(mask)
+        return self._guess, float(value)
+
+    def size(self, noise: FormulaNoise) -> int:
+        """The number of distinct contexts seen or perturbed."""
+        self._places(noise)
+        return len(self._rows)
+
+    def _places(self, noise: FormulaNoise) -> NDArray[np.int64]:
+        if self._placed[0] is not noise:
+            self._placed = noise, np.array([self._row(y) for y in noise.touched], np.int64)
+        return self._placed[1]
+
+    def _row(self, touched: int) -> int:
+        row = self._rows.setdefault(touched, len(self._rows))
+        if row >= self._totals.size:
+            self._masks = np.concatenate([self._masks, np.zeros_like(self._masks)])
+            self._totals = np.concatenate([self._totals, np.zeros_like(self._totals)])
+        self._masks[row] = touched
+        return row
+
+
+def table_bits(n: int) -> int:
+    """Bits of a table for n variables: at least those of one block."""
+    return max(n, formulas.LEAF_BITS)

@@ -24,8 +24,7 @@ from hannan.oracles._combinatorial import (
     blocks_of,
     prefix_sums,
 )
-from hannan.oracles._edges import Graph, as_read, read_graph
-from hannan.oracles._graph import with_detours, without_detours
+from hannan.oracles._edges import Graph, as_read, read_graph, with_detours, without_detours
 from hannan.oracles._towards import towards
 from hannan.perturbation import Blocks, LaplaceNoise
 
