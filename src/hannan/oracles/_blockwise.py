@@ -17,17 +17,13 @@ from hannan.oracles._totals import Total
 from hannan.perturbation import Blocks
 
 Codes = NDArray[np.int64]
+Resample = Callable[..., tuple[int, int]]
 
 NO_NOISE = np.zeros((1, 0), np.float32)
 
 
 def resampled(
-    resample: Callable[..., tuple[int, int]],
-    blocks: Blocks,
-    first: int,
-    limit: int,
-    successes: int,
-    count: int,
+    resample: Resample, blocks: Blocks, first: int, limit: int, successes: int, count: int
 ) -> tuple[FloatArray, int]:
     """Return the weights of several elements, and the number of draws used.
 
@@ -62,11 +58,8 @@ class BlockObjective(Total):
     """
 
     _kernel: Any
-
-    @property
-    @abstractmethod
-    def _code_width(self) -> int:
-        """How many integers code a leader."""
+    _code_width: int
+    """How many integers code a leader."""
 
     @property
     @abstractmethod

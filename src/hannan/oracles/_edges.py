@@ -15,6 +15,7 @@ from hannan.core.state import State
 from hannan.core.stored import Stored
 
 Indices = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 _COLUMNS = (("tail", "head"), ("source", "target"), ("u", "v"))
 
@@ -162,7 +163,7 @@ def _listed(owner: str, given: Any, directed: bool) -> list[tuple[Any, ...]]:
 
 
 def between(
-    graph: Graph, usable: NDArray[np.bool_], source: int, target: int
+    graph: Graph, usable: Mask, source: int, target: int
 ) -> tuple[Indices, Indices, Indices]:
     """The edges on some path: where those of a node start, their heads, and their numbers.
 
@@ -211,19 +212,14 @@ class Arcs(NamedTuple):
     ids: Indices
 
 
-def without_detours(graph: Graph, usable: NDArray[np.bool_], source: int, target: int) -> Arcs:
+def without_detours(graph: Graph, usable: Mask, source: int, target: int) -> Arcs:
     """An arc for each edge that may be used."""
     start, head, ids = between(graph, usable, source, target)
     return Arcs(start, head, np.arange(len(ids)), np.empty(0, np.int64), ids)
 
 
 def with_detours(
-    graph: Graph,
-    usable: NDArray[np.bool_],
-    astray: NDArray[np.bool_],
-    detours: int,
-    source: int,
-    target: int,
+    graph: Graph, usable: Mask, astray: Mask, detours: int, source: int, target: int
 ) -> Arcs:
     """Layers of nodes, by how many edges have led astray; each of these leads to the next layer."""
     n = len(graph.nodes)

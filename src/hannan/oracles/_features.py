@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -57,6 +57,28 @@ class FeatureOracle(Oracle):
 
     def key(self, context: FloatArray) -> bytes:
         return context.tobytes()
+
+
+class MenuOracle(Oracle):
+    """A policy class for described actions: a context is a menu."""
+
+    described = True
+    n_actions = None
+
+    def check_contexts(self, contexts: Any) -> list[Any]:
+        """Several menus, without repetition."""
+        return list({each.key: each for each in map(self.check_context, contexts)}.values())
+
+    def key(self, context: Any) -> Hashable:
+        return context.key if isinstance(context, Menu) else context
+
+    def _check_menu(self, context: Any) -> Menu:
+        if not isinstance(context, Menu):
+            raise ContextError(
+                f"{type(self).__name__} needs the actions of the round, each described by a row; "
+                f"got the context {context!r:.100} alone. Call act(context, actions=rows)."
+            )
+        return context
 
 
 def check_row(context: Any) -> FloatArray:

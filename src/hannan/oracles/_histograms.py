@@ -91,6 +91,7 @@ class BinnedObjective(BlockObjective):
 
     def __init__(self, oracle: BinnedOracle) -> None:
         self.oracle = oracle
+        self._code_width = 10 if oracle.pairs else 4
         self._met: object | None = None  # the noise or contexts that fixed the cuts
         self._rows = FeatureRows(self.n_actions) if oracle.grid is None else None
         self._renew = 1  # number of contexts at which cuts are recomputed
@@ -99,10 +100,6 @@ class BinnedObjective(BlockObjective):
     @property
     def _kernel(self) -> ModuleType:
         return trees if self.oracle.pairs else histograms
-
-    @property
-    def _code_width(self) -> int:
-        return 10 if self.oracle.pairs else 4
 
     @property
     def _statistic(self) -> tuple[FloatArray, tuple[int, int, int, int]]:

@@ -95,18 +95,12 @@ class SwitchingNoise(SetNoise):
     """Fake losses of the elements at every pair."""
 
     def __init__(
-        self,
-        contexts: Sequence[Any],
-        n_actions: int,
-        key: np.uint64,
-        stream: int,
-        memory: int,
-        cells: NDArray[np.int64],
+        self, oracle: Switching, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> None:
-        super().__init__(contexts, n_actions, key, stream, memory)
-        self.cells = cells
+        super().__init__(contexts, oracle.n_actions, key, stream, memory)
+        self.cells = oracle.cells(contexts)
         """The cell of time that each pair lies in."""
-        self.end = int(cells.max()) + 1 if len(cells) else 0
+        self.end = int(self.cells.max(initial=-1)) + 1
         """The number of cells up to the last one with noise."""
 
 
@@ -159,20 +153,14 @@ class ListedNoise(SwitchingNoise):
     """Fake losses at every pair, as the programmes of listed policies read them."""
 
     def __init__(
-        self,
-        contexts: Sequence[Pair],
-        listing: Listing,
-        key: np.uint64,
-        stream: int,
-        memory: int,
-        cells: NDArray[np.int64],
+        self, oracle: Switching, contexts: Sequence[Pair], key: np.uint64, stream: int, memory: int
     ) -> None:
-        super().__init__(contexts, listing.n_actions, key, stream, memory, cells)
+        super().__init__(oracle, contexts, key, stream, memory)
         self.covered = frozenset(contexts)
         """The pairs, for looking up."""
-        self._listing = listing
+        self._listing = oracle.listing
         self._contexts = np.array([x for _, x in contexts], np.int64)
-        self._arrangement = listing.arrange(cells, self._contexts)
+        self._arrangement = self._listing.arrange(self.cells, self._contexts)
         self._seen: tuple[int, NDArray[Any]] | None = None
 
     def fakes(self, draw: int) -> Fakes:

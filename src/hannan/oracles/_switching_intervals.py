@@ -86,7 +86,8 @@ class IntervalSequences(Sequences):
             rows, live = self._rows.totals, self._rows.counts > 0.0
             np.add.at(rows, places, scale * fakes)  # a cell may hold one context many times
             live[places] = True
-            self._last = Solution(self.oracle, self.price, *self._rows.by_cell(live), rows)
+            contexts, order, cuts = self._rows.by_cell(live)
+            self._last = Solution(self.oracle, self.price, contexts, cuts, rows[order])
             self._solved = asked
         return self._last
 
@@ -135,23 +136,17 @@ class Solution:
     """The best intervals for some rows, and lazily the leaders of the base on them."""
 
     def __init__(
-        self,
-        oracle: Switching,
-        price: float,
-        contexts: list[Any],
-        order: Places,
-        cuts: Places,
-        rows: FloatArray,
+        self, oracle: Switching, price: float, contexts: list[Any], cuts: Places, losses: FloatArray
     ) -> None:
         self._base = oracle.base
         self._contexts = contexts
-        self._losses = rows[order]
+        self._losses = losses
         self._cuts = cuts
         self.starts = [0]
         """The first cell of each interval."""
         self.value = 0.0
         if len(cuts) > 1:
-            minima = interval_minima(self._base, contexts, self._losses, cuts)
+            minima = interval_minima(self._base, contexts, losses, cuts)
             ends, self.value = kernel.partition(minima, price, oracle.levels)
             self.starts += ends[:-1].tolist()
         self._policies: dict[int, Policy] = {}

@@ -143,7 +143,7 @@ class PolicySequences(Sequences):
         if self._walk is not None and not self._walk.goes_on(draw, cell):
             self._walk = None
         if self._walk is None and known is not None and known[0] == draw:
-            self._walk = Walk(draw, self._totals, cell, end, fakes, levels, self.price)
+            self._walk = Walk(self, draw, cell, end, fakes)
         if self._walk is not None:
             self._walk.meet(self._totals, cell, fakes, self._best)
         else:
@@ -254,28 +254,21 @@ class Walk:
     """
 
     def __init__(
-        self,
-        draw: Draw,
-        totals: FloatArray,
-        cell: int,
-        end: int,
-        fakes: Fakes,
-        levels: int,
-        price: float,
+        self, total: PolicySequences, draw: Draw, cell: int, end: int, fakes: Fakes
     ) -> None:
         self.at = 0
-        self._price = price
+        self._price = total.price
         self._draw = draw
         self._start = cell
         self._end = end
-        self._size = levels, totals.shape[1]
+        self._size = total.oracle.levels, total._totals.shape[1]
         self._front = _blank(*self._size)
         self._stride = max(1, isqrt(end - cell))
         self._marks = self._kept(-(-(end - cell) // self._stride))
         self._block = self._kept(self._stride + 1)
         self._number = -1  # of the block that is kept
-        given = fakes, draw.scale, price, *_blank(*self._size)
-        kernel.snapshots(totals, end, cell, self._stride, *given, *self._marks)
+        given = fakes, draw.scale, self._price, *_blank(*self._size)
+        kernel.snapshots(total._totals, end, cell, self._stride, *given, *self._marks)
 
     def goes_on(self, draw: Draw, cell: int) -> bool:
         """Whether a cell can be reached under this draw."""

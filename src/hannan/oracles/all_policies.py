@@ -181,7 +181,7 @@ class TableObjective(Solved):
         self, context: int, draw: Draw, plus: Plus = None, available: Available = None
     ) -> FloatArray:
         """A one-dimensional integral: contexts decouple."""
-        noisy = isinstance(draw.noise, TableNoise) and draw.noise.places.item(context) >= 0
+        noisy = _address(draw.noise, context)[2] >= 0
         row = self._row(context, plus, available)[0]
         return law_of_argmin(row, draw.scale if noisy else 0.0)
 
@@ -189,23 +189,19 @@ class TableObjective(Solved):
         self, context: int, action: int, loss: float, draw: Draw, trials: Trials, plus: Plus = None
     ) -> Lesson | None:
         """Computed from the law, where that is wanted and there is noise."""
-        noise, _, scale = draw
-        noisy = isinstance(noise, TableNoise) and noise.places.item(context) >= 0
-        if not (trials.exact and noisy and scale):
+        noisy = _address(draw.noise, context)[2] >= 0
+        if not (trials.exact and noisy and draw.scale):
             return None
-        row = self.totals[context] if plus is None else self.totals[context] + plus
-        return exact_lesson(row, scale, action, loss, trials)
+        return exact_lesson(self._row(context, plus)[0], draw.scale, action, loss, trials)
 
     def _row(self, context: int, plus: Plus = None, available: Available = None) -> FloatArray:
         """Totals of one context, [1, K]; infinite for actions that are not available."""
         row = self.totals[context : context + 1]
         if plus is not None:
             row = row + plus
-        return (
-            row
-            if available is None
-            else np.where(available == np.arange(len(available)), row, np.inf)
-        )
+        if available is None:
+            return row
+        return np.where(available == np.arange(len(available)), row, np.inf)
 
     def _solve(self, draw: Draw) -> tuple[TablePolicy, float]:
         noise, number, scale = draw

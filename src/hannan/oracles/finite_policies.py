@@ -455,12 +455,7 @@ class FiniteNoise(LaplaceNoise):
     """Fake outcomes projected on every policy of a table."""
 
     def __init__(
-        self,
-        oracle: FinitePolicies,
-        contexts: Sequence[Any],
-        key: np.uint64,
-        stream: int,
-        memory: int,
+        self, oracle: Any, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> None:
         super().__init__(contexts, oracle.n_actions, key, stream)
         self._oracle = oracle
@@ -470,7 +465,8 @@ class FiniteNoise(LaplaceNoise):
 
     @cached_property
     def _plan(self) -> Plan:
-        return self._oracle._plan(tuple(self.contexts))
+        plan: Plan = self._oracle._plan(tuple(self.contexts))
+        return plan
 
     @cached_property
     def _cells(self) -> dict[Hashable, int]:

@@ -18,7 +18,7 @@ from hannan.kernels.lanes import WIDTH
 from hannan.oracles._features import FeatureOracle
 from hannan.oracles._projection import Plan, make_plan
 from hannan.oracles._totals import FeatureRows, Solved
-from hannan.oracles.finite_policies import FiniteNoise, FiniteObjective
+from hannan.oracles.finite_policies import FiniteNoise, FiniteObjective, FinitePolicies
 from hannan.perturbation import LaplaceNoise
 
 _MOST_LISTED = 2**20
@@ -119,7 +119,7 @@ class InterceptClassifiers(FeatureOracle):
     def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
         """Fake outcomes, projected on every classifier where they are listed."""
         if self.exact:
-            return FiniteNoise(self, contexts, key, stream, memory)  # type: ignore[arg-type]
+            return FiniteNoise(self, contexts, key, stream, memory)
         return LaplaceNoise(contexts, 2, key, stream)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
@@ -154,13 +154,7 @@ class InterceptClassifiers(FeatureOracle):
 
     _views = _columns
 
-    def action(self, code: int) -> int:
-        """The action behind an entry of a column."""
-        return int(code)
-
-    def losses_by_code(self, losses: FloatArray) -> FloatArray:
-        """The loss of each action."""
-        return losses
+    action, losses_by_code = FinitePolicies.action, FinitePolicies.losses_by_code
 
     def _plan(self, contexts: tuple[FloatArray, ...]) -> Plan:
         return make_plan(np.array([self._columns[x] for x in contexts]), 2, None)

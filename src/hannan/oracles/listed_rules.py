@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core import ContextError, Menu, Oracle, Policy
+from hannan.core import ContextError, Menu, Policy
 from hannan.core.arrays import as_floats
 from hannan.core.oracle import Available, Draw, Noise, Plus, played
 from hannan.core.state import Array, Object, State
 from hannan.core.validation import FloatArray, refuse
+from hannan.oracles._features import MenuOracle
 from hannan.oracles._tables import law_of_argmin
 from hannan.oracles._totals import Solved
 from hannan.perturbation import LaplaceNoise
@@ -22,7 +23,7 @@ from hannan.perturbation.laplace import mean_of_maximum
 Rule = Callable[[Any, FloatArray], Any]
 
 
-class ListedRules(Oracle):
+class ListedRules(MenuOracle):
     r"""Policies given one by one, as functions of the context and of the actions offered.
 
     For actions that come and go: a rule f is called as `f(context, actions)`, with one row of
@@ -67,9 +68,7 @@ class ListedRules(Oracle):
     True
     """
 
-    described = True
     stand_ins = True
-    n_actions = None
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         if isinstance(rules, str) or not isinstance(rules, Sequence) or len(rules) < 2:
@@ -88,19 +87,13 @@ class ListedRules(Oracle):
         """The stand-ins for the rules as they are; menus without repetition."""
         if all(type(each) is int for each in contexts):
             return list(contexts)
-        checked = [self.check_context(each) for each in contexts]
-        return list({each.key: each for each in checked}.values())
+        return super().check_contexts(contexts)
 
     def check_context(self, context: Any) -> Judged:
         """The menu, with what each rule chooses from it."""
         if isinstance(context, Judged) and context.oracle is self:
             return context
-        if not isinstance(context, Menu):
-            raise ContextError(
-                "ListedRules needs the actions of the round, each described by a row; got the "
-                f"context {context!r:.100} alone. Call act(context, actions=rows)."
-            )
-        seen = context.rows.view()
+        seen = self._check_menu(context).rows.view()
         seen.flags.writeable = False  # rules share it
         choices = np.empty(len(self.rules), np.intp)
         for i, rule in enumerate(self.rules):
@@ -122,9 +115,6 @@ class ListedRules(Oracle):
             f"Rule {i} ({_named(self.rules[i])}) must answer with the number of an action, from 0 "
             f"to {n - 1}, or with {n} scores, one for each; got {answer!r:.100}."
         )
-
-    def key(self, context: Any) -> Hashable:
-        return context.key if isinstance(context, Menu) else context
 
     def objective(self) -> RulesObjective:
         return RulesObjective(self)

@@ -238,7 +238,7 @@ class LabelTable(Solved):
         self, context: int, draw: Draw, count: int, plus: Plus = None, available: Available = None
     ) -> NDArray[np.bool_]:
         noise, first, scale = draw
-        rows = np.tile(self._row(context, plus), (count, 1))
+        rows = np.tile(self.totals[context] + (0.0 if plus is None else plus), (count, 1))
         if isinstance(noise, LabelTableNoise) and scale != 0.0:
             for i in range(count):
                 rows[i] += scale * noise.row(first + i, context)
@@ -249,16 +249,12 @@ class LabelTable(Solved):
     ) -> FloatArray:
         r"""The Laplace law: :math:`P(\phi_j + s\zeta_j < 0)`."""
         noise, _, scale = draw
-        row = self._row(context, plus)
+        row = self.totals[context] + (0.0 if plus is None else plus)
         noisy = isinstance(noise, LabelTableNoise) and noise.places[context] >= 0
         if not noisy or scale == 0.0:
             return np.asarray(row < 0.0, dtype=np.float64)
         tail = 0.5 * np.exp(-np.abs(row) / scale)
         return np.asarray(np.where(row < 0.0, 1.0 - tail, tail))
-
-    def _row(self, context: int, plus: Plus) -> FloatArray:
-        row: FloatArray = self.totals[context]
-        return row if plus is None else row + plus
 
     def _solve(self, draw: Draw) -> tuple[LabelTablePolicy, float]:
         noise, number, scale = draw

@@ -21,6 +21,7 @@ from hannan.oracles._combinatorial import (
     Resampling,
     SetObjective,
     SetOracle,
+    SetPolicy,
     blocks_of,
     prefix_sums,
 )
@@ -278,33 +279,24 @@ class Paths(SetOracle):
             ) from None
 
 
-class PathPolicy(Policy):
-    """One path: a slice of an array of edges."""
+class PathPolicy(SetPolicy):
+    """One path; its edges may be in any order."""
 
-    def __init__(self, oracle: Paths, edges: NDArray[np.int64], first: int, last: int) -> None:
-        self.oracle = oracle
-        self._edges = edges
-        self._first = first
-        self._last = last
+    oracle: Paths
 
     def __call__(self, context: Any = None) -> Action:
         self.oracle.check_context(context)
-        return self.oracle.action(np.sort(self._edges[self._first : self._last]))
+        return self.oracle.action(np.sort(self.chosen))
 
     @property
     def route(self) -> list[Any]:
         """The nodes it passes, from the source to the target."""
-        return self.oracle.route(self._edges[self._first : self._last])
+        return self.oracle.route(self.chosen)
 
     nodes = route
 
-    @property
-    def names(self) -> list[Any]:
-        """Its edges by name, from the source to the target."""
-        return self.oracle.named(self._edges[self._first : self._last])
-
     def __repr__(self) -> str:
-        return f"<path of {self._last - self._first} edges>"
+        return f"<path of {len(self.chosen)} edges>"
 
 
 class PathNoise(LaplaceNoise):
@@ -373,7 +365,7 @@ class PathObjective(SetObjective):
         scale = draw.scale
         if scale == 0.0:
             path = np.atleast_1d(self.action(None, WITHOUT_NOISE))
-            return [PathPolicy(self.oracle, path, 0, len(path)) for _ in range(count)]
+            return [PathPolicy(self.oracle, path) for _ in range(count)]
         found: list[Policy] = []
         most = min(count, max(WIDTH, _BATCH // self.oracle.max_chosen))
         out = np.empty(most * self.oracle.max_chosen, np.int64)
@@ -383,9 +375,8 @@ class PathObjective(SetObjective):
             n = min(count - len(found), most, len(block) - row)
             kernel.leaders(self.totals, block, row, scale, *self._graph[:5], out, ends[:n])
             edges, last = out[: ends[n - 1]].copy(), ends[:n].tolist()
-            found += [
-                PathPolicy(self.oracle, edges, a, b) for a, b in zip([0, *last], last, strict=False)
-            ]
+            spans = zip([0, *last], last, strict=False)
+            found += [PathPolicy(self.oracle, edges[a:b]) for a, b in spans]
         return found
 
     def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import ContextError, Menu, Oracle, Policy
+from hannan.core import ContextError, Menu, Policy
 from hannan.core.crossing import Crossing
 from hannan.core.menu import LARGEST
 from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Noise, Plus, played
@@ -18,7 +18,7 @@ from hannan.core.validation import FloatArray, check_positive
 from hannan.kernels import described as kernel
 from hannan.kernels import linear
 from hannan.kernels.losses import extremes
-from hannan.oracles._features import as_numbers
+from hannan.oracles._features import MenuOracle, as_numbers
 from hannan.oracles._tables import law_of_normal
 from hannan.oracles._totals import Regressed
 
@@ -26,7 +26,7 @@ _COMPLEXITY_ROWS = 500
 _COMPLEXITY_PAIRS = 8
 
 
-class SharedLinear(Oracle):
+class SharedLinear(MenuOracle):
     r"""Described actions, scored by one linear function of context and action.
 
     Policies are :math:`\arg\min_k \langle w, \phi(x, a_k) \rangle` over the actions
@@ -70,8 +70,6 @@ class SharedLinear(Oracle):
     exact = False
     counts_rounds = True
     open_world = True
-    described = True
-    n_actions = None
 
     def __init__(
         self,
@@ -87,14 +85,10 @@ class SharedLinear(Oracle):
 
     def check_context(self, context: Any) -> Menu:
         """The menu, its context a row of finite numbers or None."""
-        if not isinstance(context, Menu):
-            raise ContextError(
-                f"{type(self).__name__} needs the actions of the round, each described by a row; "
-                f"got the context {context!r:.100} alone. Call act(context, actions=rows)."
-            )
-        x = context.context
+        menu = self._check_menu(context)
+        x = menu.context
         if x is None:
-            return context
+            return menu
         row = x
         if type(x) is not np.ndarray or x.dtype != np.float64 or x.ndim != 1:
             row = as_numbers(x, 1)
@@ -103,15 +97,7 @@ class SharedLinear(Oracle):
             raise ContextError(
                 f"Features of a context must be finite and at most {LARGEST:g}; got {x!r:.100}."
             )
-        return context if row is x else context.with_context(row)
-
-    def check_contexts(self, contexts: Any) -> list[Menu]:
-        """Several menus, without repetition."""
-        checked = [self.check_context(each) for each in contexts]
-        return list({each.key: each for each in checked}.values())
-
-    def key(self, context: Menu) -> Hashable:
-        return context.key
+        return menu if row is x else menu.with_context(row)
 
     def objective(self) -> SharedObjective:
         return SharedObjective(self)

@@ -228,10 +228,8 @@ class Switching(Timed):
         return math.log(max(1, cells)) + (math.log(self.n_actions) if size is None else size)
 
     def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
-        cells = self.cells(contexts)
-        if self.listed:
-            return ListedNoise(contexts, self.listing, key, stream, memory, cells)
-        return SwitchingNoise(contexts, self.n_actions, key, stream, memory, cells)
+        kind = ListedNoise if self.listed else SwitchingNoise
+        return kind(self, contexts, key, stream, memory)
 
     def log_size(self, contexts: Sequence[Any]) -> float | None:
         r""":math:`\log \sum_{i \le k} \binom{C-1}{i} N (N-1)^i` for C cells of time."""

@@ -153,18 +153,14 @@ class ThresholdObjective(BlockObjective):
     def _blocks(self, noise: Noise | None) -> Blocks | None:
         if not isinstance(noise, ThresholdNoise):
             return None
-        if noise is not self._met:
-            self._meet(noise)
+        if noise is not self._met:  # the perturbed contexts become points too
+            points = sorted({*self._points, *noise.points})
+            totals = np.zeros((len(points), self.n_actions))
+            totals[[bisect_left(points, x) for x in self._points]] = self._totals
+            self._places = np.array([bisect_left(points, x) for x in noise.points], np.int64)
+            self._points, self._totals = points, totals
+            self._met = noise
         return noise.blocks
-
-    def _meet(self, noise: ThresholdNoise) -> None:
-        """Make the perturbed contexts points too."""
-        points = sorted({*self._points, *noise.points})
-        totals = np.zeros((len(points), self.n_actions))
-        totals[[bisect_left(points, x) for x in self._points]] = self._totals
-        self._places = np.array([bisect_left(points, x) for x in noise.points], np.int64)
-        self._points, self._totals = points, totals
-        self._met = noise
 
     def _place(self, context: Any) -> int:
         return bisect_right(self._points, context)
