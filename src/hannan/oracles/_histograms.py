@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from types import ModuleType
 from typing import Any, Self
 
@@ -138,7 +138,7 @@ class BinnedObjective(BlockObjective):
     def _blocks(self, noise: Noise | None) -> Blocks | None:
         if self._rows is not None:
             self._agree(noise, self._rows)
-        return noise.onto(self._grid).blocks if isinstance(noise, BinnedNoise) else None
+        return noise.onto(self._grid) if isinstance(noise, BinnedNoise) else None
 
     def _agree(self, noise: Noise | None, rows: FeatureRows) -> None:
         """Take the cuts of a new noise; before the first one, those of the rows."""
@@ -188,39 +188,28 @@ class BinnedNoise(LaplaceNoise):
         self.oracle = oracle
         self.rows = stack(contexts)
         self._memory = memory
-        self._projection: Projection | None = None
+        self._projected: tuple[Grid, Blocks] | None = None
 
     @cached_property
     def grid(self) -> Grid:
         """The cuts of these contexts."""
         return self.oracle.grid or learn_grid(self.rows, self.oracle.n_bins)
 
-    def onto(self, grid: Grid) -> Projection:
+    def onto(self, grid: Grid) -> Blocks:
         """The draws as statistics for these cuts."""
-        held = self._projection
-        if held is None or (held.grid is not grid and held.grid.key != grid.key):
-            held = self._projection = Projection(self, grid, self._memory)
-        return held
+        held = self._projected
+        if held is None or (held[0] is not grid and held[0].key != grid.key):
+            bins = grid.count_rows(self.rows)
+            falling = np.iinfo(np.uint16).max - bins
+            order = np.argsort(falling, axis=1, kind="stable").astype(np.int64)
+            heavy = np.array([np.bincount(row).argmax() for row in bins], np.int64)
+            fill = partial(self._fill, (bins, order, heavy, grid.shape(self.n_actions)))
+            blocks = Blocks(fill, statistic_size(self.oracle, grid), self._memory)
+            held = self._projected = grid, blocks
+        return held[1]
 
-
-class Projection:
-    """Noise as statistics for one grid, in blocks."""
-
-    def __init__(self, noise: BinnedNoise, grid: Grid, memory: int) -> None:
-        self.grid = grid
-        self._address = noise.key, noise.stream
-        self._pairs = noise.oracle.pairs
-        self._shape = grid.shape(noise.n_actions)
-        self._bins = grid.count_rows(noise.rows)
-        falling = np.iinfo(np.uint16).max - self._bins
-        self._order = np.argsort(falling, axis=1, kind="stable").astype(np.int64)
-        self._heavy = np.array([np.bincount(row).argmax() for row in self._bins], np.int64)
-        self.blocks = Blocks(self._fill, statistic_size(noise.oracle, grid), memory)
-
-    def _fill(self, first: int, block: NDArray[np.float32]) -> None:
-        key, stream = self._address
-        plan = self._bins, self._order, self._heavy, self._shape
-        trees.fill(key, stream, first, *plan, self._pairs, block)
+    def _fill(self, plan: tuple[Any, ...], first: int, block: NDArray[np.float32]) -> None:
+        trees.fill(self.key, self.stream, first, *plan, self.oracle.pairs, block)
 
 
 def fits(grid: Grid, rows: FeatureRows) -> bool:
