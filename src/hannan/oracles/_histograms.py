@@ -115,9 +115,8 @@ class BinnedObjective(BlockObjective):
         counts = self._grid.counts(context)
         rows = self._rows
         if rows is not None:
-            known = len(rows)
-            rows.add(context, losses)
-            if len(rows) > known and self._met is None and not self._grid.knows(context):
+            new = rows.add(context, losses)
+            if new and self._met is None and not self._grid.knows(context):
                 self._renew = 0
         self._kernel.add(self._stat, self._shape, counts, losses)
         if rows is not None and len(rows) > _MOST_ROWS:

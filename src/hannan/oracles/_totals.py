@@ -110,11 +110,14 @@ class Rows(Stored):
             self._room = np.concatenate([self._room, np.zeros_like(self._room)])
         return row
 
-    def add(self, context: Any, losses: FloatArray) -> None:
-        """Add a round."""
-        row = self.place(context)  # may reallocate the room, so it comes first
-        self._room[row, :-1] += losses
-        self._room[row, -1] += 1.0
+    def add(self, context: Any, losses: FloatArray) -> bool:
+        """Add a round; whether its context is a new one."""
+        known = len(self.index)
+        place = self.place(context)  # may reallocate the room, so it comes first
+        row = self._room[place]
+        row[:-1] += losses
+        row[-1] += 1.0
+        return place == known
 
     def copy(self) -> Self:
         """Return an independent copy."""
@@ -142,8 +145,9 @@ class FeatureRows(Rows):
         return rows.reshape(len(self.index), self.n_features or 0)
 
     def place(self, context: FloatArray) -> int:
-        if self.n_features not in (None, len(context)):
+        key = context.tobytes()
+        if key not in self.index and self.n_features not in (None, len(context)):
             raise ContextError(
                 f"Contexts so far had {self.n_features} features; got {len(context)}."
             )
-        return super().place(context.tobytes())
+        return super().place(key)

@@ -337,10 +337,10 @@ class ContextRows(Rows):
         """K, 0 before it is known."""
         return int(self._room.shape[1]) - 1
 
-    def add(self, context: Hashable, losses: FloatArray) -> None:
+    def add(self, context: Hashable, losses: FloatArray) -> bool:
         if not self.width:
             self._room = np.zeros((len(self._room), len(losses) + 1))
-        super().add(context, losses)
+        return super().add(context, losses)
 
 
 def _value(policy: Policy, contexts: Sequence[Any], losses: FloatArray) -> float:
