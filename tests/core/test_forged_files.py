@@ -69,7 +69,7 @@ FEW = hn.oracles.FinitePolicies([[0], [1], [2]], n_actions=3)
 GROWING = {
     "Switching": (hn.oracles.Switching(FEW, 1, sequence=12), [None] * 9, 3, "_totals"),
     "Switching, intervals": (
-        hn.oracles.Switching(FEW, 1, sequence=12, method="intervals"), [None] * 9, 3, "_live"
+        hn.oracles.Switching(FEW, 1, sequence=12, method="intervals"), [None] * 9, 3, "_room"
     ),
     "Trees": (hn.oracles.Trees(3), ROWS, 3, "_stat"),
     "Trees, greedy": (hn.oracles.Trees(3, depth=3), ROWS, 3, "_places"),
