@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -11,36 +10,14 @@ from numpy.typing import NDArray
 
 from hannan.core import Action, Policy
 from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Noise, Plus
+from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray
-from hannan.kernels.weights import after_trials
-from hannan.oracles._totals import Total
+from hannan.oracles._totals import Resample, Total
 from hannan.perturbation import Blocks
 
 Codes = NDArray[np.int64]
-Resample = Callable[..., tuple[int, int]]
 
 NO_NOISE = np.zeros((1, 0), np.float32)
-
-
-def resampled(
-    resample: Resample, blocks: Blocks, first: int, limit: int, successes: int, count: int
-) -> tuple[FloatArray, int]:
-    """Return the weights of several elements, and the number of draws used.
-
-    `resample(block, start, stop, hits, reached, used)` goes through rows of a block, updates the
-    successes of each element and the draw at which it had enough of them, and returns how many rows
-    it used and how many elements need more.
-    """
-    hits, reached = np.zeros((2, count), np.intp)
-    used, short = 0, count
-    while used < limit - 1 and short > 0:
-        start = blocks.locate(first + used)
-        stop = min(len(blocks.block), start + limit - 1 - used)
-        rows, short = resample(blocks.block, start, stop, hits, reached, used)
-        used += rows
-    weights = np.empty(count)
-    after_trials(hits, reached, successes, limit, weights)
-    return weights, used
 
 
 class BlockObjective(Total):
@@ -112,38 +89,25 @@ class BlockObjective(Total):
             actions = available[actions]
         return self._inclusion(actions)
 
-    def weights(
-        self,
-        context: Any,
-        elements: NDArray[np.intp],
-        draw: Draw,
-        limit: int,
-        successes: int,
-        plus: Plus = None,
-        available: Available = None,
-    ) -> tuple[FloatArray, int]:
-        """Search leader after leader inside one compiled call for each block of noise."""
-        if plus is not None:
-            after = self._after(context, plus, draw.noise)
-            return after.weights(context, elements, draw, limit, successes, None, available)
-        noise, first, scale = draw
-        blocks = self._blocks(noise)
-        if blocks is None or scale == 0.0 or available is not None or len(elements) != 1:
-            return super().weights(context, elements, draw, limit, successes, None, available)
-        draw_until = self._kernel.resample_one
-        statistic, place = self._statistic, self._place(context)
-        hits = used = 0
-        while used < limit - 1 and hits < successes:
-            start = blocks.locate(first + used)
-            block = blocks.block
-            stop = min(start + limit - 1 - used, len(block))
-            more, rows = draw_until(
-                *statistic, block, start, stop, scale, place, elements[0], successes - hits
-            )
-            hits += more
-            used += rows
-        weight = used / successes if hits >= successes else limit / (hits + 1.0)
-        return np.array([weight]), used
+    def _resampler(
+        self, context: Any, elements: IntArray, draw: Draw, plus: Plus, available: Available
+    ) -> tuple[Resample, Blocks] | None:
+        total = self if plus is None else self._after(context, plus, draw.noise)
+        blocks = total._blocks(draw.noise)
+        if blocks is None or available is not None or len(elements) != 1:
+            return None
+        kernel, statistic, place = self._kernel, total._statistic, total._place(context)
+
+        def resample(
+            block: Any, start: int, stop: int, successes: int, hits: Any, reached: Any, used: int
+        ) -> tuple[int, int]:
+            rest = draw.scale, place, elements[0], successes - hits[0]
+            more, rows = kernel.resample_one(*statistic, block, start, stop, *rest)
+            hits[0] += more
+            reached[0] = used + rows
+            return rows, successes - hits[0]
+
+        return resample, blocks
 
     def _inclusion(self, actions: NDArray[Any]) -> NDArray[np.bool_]:
         """Return which elements each of several actions chooses."""

@@ -19,14 +19,12 @@ from hannan.core.state import Array, State
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_rows
-from hannan.oracles._blockwise import resampled
-from hannan.oracles._totals import Solved, solve_then_add
+from hannan.oracles._totals import Resample, Solved, solve_then_add
 from hannan.perturbation import Blocks, LaplaceNoise
 
 T = TypeVar("T")
 Elements = NDArray[np.intp]
-
-Resampling = tuple[Callable[..., tuple[int, int]], tuple[Any, ...]]
+Resampling = tuple[Resample, tuple[Any, ...]]
 
 
 class SetOracle(Oracle):
@@ -248,27 +246,19 @@ class SetObjective(Solved):
             done += len(part)
         return inclusion
 
-    def weights(
-        self,
-        context: None,
-        elements: Elements,
-        draw: Draw,
-        limit: int,
-        successes: int,
-        plus: Plus = None,
-        available: Available = None,
-    ) -> tuple[FloatArray, int]:
-        """One compiled call for each block of noise, where the class has one."""
+    def _resampler(
+        self, context: Any, elements: Elements, draw: Draw, plus: Plus, available: Available
+    ) -> tuple[Resample, Blocks] | None:
         resampling = self.oracle._resampling
-        if draw.scale == 0.0 or resampling is None or self._replaces(available):
-            return super().weights(context, elements, draw, limit, successes, plus, available)
+        if resampling is None or self._replaces(available):
+            return None
         kernel, own = resampling
-        costs, wanted = self._costs(plus, available), (elements, successes)
+        costs = self._costs(plus, available)
 
         def resample(block: Any, start: int, stop: int, *counts: Any) -> tuple[int, int]:
-            return kernel(costs, block, start, stop, draw.scale, *own, *wanted, *counts)
+            return kernel(costs, block, start, stop, draw.scale, *own, elements, *counts)
 
-        return resampled(resample, blocks_of(draw), draw.number, limit, successes, len(elements))
+        return resample, blocks_of(draw)
 
     def _replaces(self, available: Available) -> bool:
         """Return whether elements have substitutes, rather than being closed."""

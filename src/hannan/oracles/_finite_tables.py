@@ -1,4 +1,4 @@
-"""Tables of policies: read, drawn at random, and made from the paths of a graph."""
+"""Tables of policies as users give them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from hannan.core import InputTypeError, ParameterError
 from hannan.core.arrays import as_array
-from hannan.core.validation import check_integer, check_seed
-from hannan.oracles.paths import Paths
 
 
 def as_table(
@@ -75,39 +73,3 @@ def distinct_rows(table: NDArray[Any]) -> int:
     """The number of distinct rows."""
     rows = np.ascontiguousarray(table)
     return len(np.unique(rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))))
-
-
-def random_table(n_policies: int, n_contexts: int, n_actions: int, seed: int) -> NDArray[np.int64]:
-    """Actions drawn uniformly, [N, d]."""
-    sizes = {"n_policies": n_policies, "n_contexts": n_contexts, "n_actions": n_actions}
-    for name, value in sizes.items():
-        check_integer("FinitePolicies.random", name, value, 1)
-    rng = np.random.default_rng(check_seed("FinitePolicies.random", seed))
-    return rng.integers(0, n_actions, size=(n_policies, n_contexts))
-
-
-def table_of_paths(paths: Paths, limit: int) -> NDArray[np.bool_]:
-    """Which edges each path uses, [N, 1, K], in lexicographic order of the edges taken."""
-    if not isinstance(paths, Paths):
-        raise InputTypeError(f"FinitePolicies.routes lists the paths of a Paths; got {paths!r}.")
-    check_integer("FinitePolicies.routes", "limit", limit, 1)
-    count = float(np.exp(paths.log_size([None])))
-    if count > limit + 0.5:
-        raise ParameterError(
-            f"There are {count:.3g} paths, more than limit={limit}: use Paths itself, which lists "
-            "none of them."
-        )
-    start, head, ids = paths._start.tolist(), paths._head.tolist(), paths._ids.tolist()
-    found: list[list[int]] = []
-    ways: list[tuple[list[int], int]] = [([], len(start) - 2)]  # the source; the target is 0
-    while ways:
-        edges, node = ways.pop()
-        if node == 0:
-            found.append(edges)
-        else:
-            onward = range(start[node + 1] - 1, start[node] - 1, -1)
-            ways += [([*edges, ids[e]], head[e]) for e in onward]
-    table = np.zeros((len(found), 1, paths.n_actions), dtype=bool)
-    for row, edges in zip(table, found, strict=True):
-        row[0, edges] = True
-    return table

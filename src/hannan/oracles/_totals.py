@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, Self, TypeVar
 
 import numpy as np
 
 from hannan.core import Action, ContextError, Objective, Policy
-from hannan.core.oracle import WITHOUT_NOISE, Available, Draw
+from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Plus
+from hannan.core.rounds import IntArray
 from hannan.core.state import Array, Numbered, RowBytes, State
 from hannan.core.stored import Stored, declared
 from hannan.core.validation import FloatArray
+from hannan.kernels.weights import after_trials
+from hannan.perturbation import Blocks
 
 T = TypeVar("T")
+Resample = Callable[..., tuple[int, int]]
 
 
 def twin(total: T, *own: str) -> T:
@@ -41,6 +46,45 @@ class Total(Objective):
 
     def copy(self) -> Self:
         return twin(self, *declared(type(self)))
+
+    def weights(
+        self,
+        context: Any,
+        elements: IntArray,
+        draw: Draw,
+        limit: int,
+        successes: int,
+        plus: Plus = None,
+        available: Available = None,
+    ) -> tuple[FloatArray, int]:
+        """Go through each block of noise in one compiled call, where the class has one."""
+        found = None
+        if draw.scale != 0.0:
+            found = self._resampler(context, elements, draw, plus, available)
+        if found is None:
+            return super().weights(context, elements, draw, limit, successes, plus, available)
+        resample, blocks = found
+        hits, reached = np.zeros((2, len(elements)), np.intp)
+        used, short = 0, len(elements)
+        while used < limit - 1 and short > 0:
+            start = blocks.locate(draw.number + used)
+            stop = min(len(blocks.block), start + limit - 1 - used)
+            rows, short = resample(blocks.block, start, stop, successes, hits, reached, used)
+            used += rows
+        weights = np.empty(len(elements))
+        after_trials(hits, reached, successes, limit, weights)
+        return weights, used
+
+    def _resampler(
+        self, context: Any, elements: IntArray, draw: Draw, plus: Plus, available: Available
+    ) -> tuple[Resample, Blocks] | None:
+        """Return a function, and the blocks that hold the noise; None if there is none.
+
+        `resample(block, start, stop, successes, hits, reached, used)` goes through rows of a block,
+        updates the successes of each element and the draw at which it had enough of them, and
+        returns how many rows it used and how many elements need more.
+        """
+        return None
 
 
 class Solved(Total):

@@ -9,21 +9,22 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hannan.core import Action, Oracle, Policy
+from hannan.core import Action, InputTypeError, Oracle, ParameterError, Policy
 from hannan.core.oracle import Available, Draw, Lesson, Noise, Plus, Trials, paired_lesson, played
 from hannan.core.panel import Choices, Draws, Panel
 from hannan.core.rounds import IntArray
 from hannan.core.state import Array, State
-from hannan.core.validation import FloatArray, check_integer
+from hannan.core.validation import FloatArray, check_integer, check_seed
 from hannan.kernels import finite as kernel
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import LARGEST
 from hannan.kernels.weights import SIZE, SUM
-from hannan.oracles._blockwise import NO_NOISE, BlockObjective, Codes, resampled
-from hannan.oracles._finite_tables import as_table, distinct_rows, random_table, table_of_paths
+from hannan.oracles._blockwise import NO_NOISE, BlockObjective, Codes
+from hannan.oracles._finite_tables import as_table, distinct_rows
 from hannan.oracles._one_pass import OnePass
 from hannan.oracles._projection import Plan, make_plan
 from hannan.oracles._tables import check_table_context, exact_lesson, law_of_argmin
+from hannan.oracles._totals import Resample
 from hannan.oracles.paths import Paths
 from hannan.perturbation import Blocks, LaplaceNoise
 
@@ -102,18 +103,39 @@ class FinitePolicies(Oracle):
         >>> hn.oracles.FinitePolicies.random(1000, 50, 5).n_policies
         1000
         """
-        return cls(random_table(n_policies, n_contexts, n_actions, seed), n_actions)
+        sizes = {"n_policies": n_policies, "n_contexts": n_contexts, "n_actions": n_actions}
+        for name, value in sizes.items():
+            check_integer("FinitePolicies.random", name, value, 1)
+        rng = np.random.default_rng(check_seed("FinitePolicies.random", seed))
+        return cls(rng.integers(0, n_actions, size=(n_policies, n_contexts)), n_actions)
 
     @classmethod
     def routes(cls, paths: Paths, limit: int = 100_000) -> Self:
         """Every path of a graph as a policy; an error if there are more than `limit`.
+
+        Policies are in lexicographic order of the edges taken.
 
         >>> import hannan as hn
         >>> links = [(0, 1), (0, 2), (1, 3), (2, 3)]
         >>> hn.oracles.FinitePolicies.routes(hn.oracles.Paths(links, 0, 3)).policy(1)()
         array([1, 3])
         """
-        return cls(table_of_paths(paths, limit))
+        if not isinstance(paths, Paths):
+            raise InputTypeError(
+                f"FinitePolicies.routes lists the paths of a Paths; got {paths!r}."
+            )
+        check_integer("FinitePolicies.routes", "limit", limit, 1)
+        count = float(np.exp(paths.log_size([None])))
+        if count > limit + 0.5:
+            raise ParameterError(
+                f"There are {count:.3g} paths, more than limit={limit}: use Paths itself, which "
+                "lists none of them."
+            )
+        routes = paths._every_path()
+        table = np.zeros((len(routes), 1, paths.n_actions), dtype=bool)
+        for row, edges in zip(table, routes, strict=True):
+            row[0, edges] = True
+        return cls(table)
 
     @property
     def n_policies(self) -> int:
@@ -251,30 +273,22 @@ class FiniteObjective(BlockObjective):
             return self._pass.add_and_act(column, losses, draw)
         return oracle.action(self._pass.add_and_act(column, oracle.losses_by_code(losses), draw))
 
-    def weights(
-        self,
-        context: int,
-        elements: IntArray,
-        draw: Draw,
-        limit: int,
-        successes: int,
-        plus: Plus = None,
-        available: Available = None,
-    ) -> tuple[FloatArray, int]:
-        """Search leader after leader inside one compiled call for each block of noise."""
-        sets, (noise, first, scale) = self.oracle.sets, draw
+    def _resampler(
+        self, context: Any, elements: IntArray, draw: Draw, plus: Plus, available: Available
+    ) -> tuple[Resample, Blocks] | None:
+        sets = self.oracle.sets
         substitutes = sets is None and available is not None
-        if substitutes or not isinstance(noise, FiniteNoise) or scale == 0.0:
-            return super().weights(context, elements, draw, limit, successes, plus, available)
+        if substitutes or not isinstance(draw.noise, FiniteNoise):
+            return super()._resampler(context, elements, draw, plus, available)
         actions = np.eye(self.n_actions, dtype=bool) if sets is None else sets
-        column, member = self._views[context], actions[:, elements]
         scores = self._scores_plus(context, plus)
+        rest = self._views[context], actions[:, elements]
 
-        def resample(block: Any, start: int, stop: int, *counts: Any) -> Any:
-            given = block, start, stop, scale, column, member, successes
-            return kernel.resample_many(scores, *given, *counts)
+        def resample(block: Any, start: int, stop: int, *counts: Any) -> tuple[int, int]:
+            given = block, start, stop, draw.scale, *rest
+            return kernel.resample_many(scores, *given, *counts)  # type: ignore[no-any-return]
 
-        return resampled(resample, noise.blocks, first, limit, successes, len(elements))
+        return resample, draw.noise.blocks
 
     def lesson(
         self, context: int, action: int, loss: float, draw: Draw, trials: Trials, plus: Plus = None

@@ -224,6 +224,20 @@ class Paths(SetOracle):
         prefix[:, : len(cuts)] = prefix_sums(losses[:, self._ids], cuts).T
         return np.asarray(kernel.interval_minima(prefix, self._start, self._head, self._cell))
 
+    def _every_path(self) -> list[list[int]]:
+        """List the edges of each path, paths in lexicographic order of these."""
+        start, head, ids = self._start.tolist(), self._head.tolist(), self._ids.tolist()
+        found: list[list[int]] = []
+        ways: list[tuple[list[int], int]] = [([], len(start) - 2)]  # the source; the target is 0
+        while ways:
+            edges, node = ways.pop()
+            if node == 0:
+                found.append(edges)
+            else:
+                onward = range(start[node + 1] - 1, start[node] - 1, -1)
+                ways += [([*edges, ids[e]], head[e]) for e in onward]
+        return found
+
     @property
     def _resampling(self) -> Resampling:
         return kernel.resample, (*self._arcs[:4], self.max_chosen, self._place)

@@ -64,16 +64,13 @@ class Thresholds(Oracle):
         """A context is a finite real number, or a row with one feature."""
         if type(context) is float and math.isfinite(context):
             return context
-        number = context
-        if isinstance(number, np.generic):
-            number = number.item()
-        elif isinstance(number, list | tuple) or hasattr(number, "__array__"):
+        number = as_scalar(context)
+        if isinstance(number, list | tuple) or hasattr(number, "__array__"):
             try:
                 found = np.ravel(np.asarray(number, dtype=object))
             except Exception:  # what others write in __array__ may raise anything
                 found = np.empty(0)
-            number = found[0] if len(found) == 1 else number
-        number = as_scalar(number)
+            number = as_scalar(found[0]) if len(found) == 1 else number
         if isinstance(number, Rational) or (isinstance(number, Real) and math.isfinite(number)):
             return number
         raise ContextError(
