@@ -106,7 +106,7 @@ class SetOracle(Oracle):
 
     def action(self, chosen: Elements) -> Action:
         """The chosen elements in the form in which learners play them."""
-        return int(chosen[0]) if self._single else chosen.copy()
+        return int(chosen[0]) if self._single else chosen
 
     def infeasible(self, costs: FloatArray) -> InfeasibleError:
         """What to say where too much is closed."""
@@ -167,7 +167,7 @@ class SetPolicy(Policy):
 
     def __call__(self, context: Any = None) -> Action:
         self.oracle.check_context(context)
-        return self.oracle.action(self.chosen)
+        return self.oracle.action(self.chosen.copy())
 
     @property
     def names(self) -> list[Any]:

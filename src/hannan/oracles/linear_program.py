@@ -132,7 +132,7 @@ class LinearProgram(SetOracle):
         if not shut(costs, point):
             return found
         if found.gap > 0.0 and not np.isinf(costs[self._known]).any():  # perhaps there are better
-            return Solution(self._known, math.inf)
+            return Solution(self._known.copy(), math.inf)
         raise self.infeasible(costs)
 
     def _cold(self, costs: FloatArray) -> Solution:
@@ -153,7 +153,7 @@ class LinearProgram(SetOracle):
             if self.time_limit is None:
                 raise InfeasibleError(f"HiGHS could not solve a LinearProgram: {found.message}")
             # Nothing was found in time: fall back to the feasible point found at the start.
-            return Solution(self._known, math.inf)
+            return Solution(self._known.copy(), math.inf)
         gap = 0.0 if found.mip_gap is None else float(found.mip_gap)
         return Solution(np.flatnonzero(np.round(found.x)), gap)
 
