@@ -275,7 +275,7 @@ def test_sklearn_models_rank_the_actions_that_are_available(estimator, scores):
                 ranking = scores(leader.models[0], row[None])
             few = ranking[available]
             tied = np.array(available)[few <= few.min() + 1e-9]
-            constants = total._totals[: len(total._places)].sum(axis=0)
+            constants = total._rows.totals.sum(axis=0)
             assert found == tied[np.argmin(constants[tied])]
     assert differed > 20
 

@@ -37,7 +37,7 @@ def totals(learner):
         if hasattr(history, name):
             found = getattr(history, name)
             return found[np.isfinite(found)]
-    return history._totals[: len(history._rows)].ravel()
+    return history._rows.totals.ravel()
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "slates"])

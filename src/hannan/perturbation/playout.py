@@ -58,7 +58,7 @@ class FuturePlayout:
     """
 
     contexts: Sequence[Any]
-    order: NDArray[np.intp] | Sequence[int] | None
+    order: Any
     shares: FloatArray | None
     horizon: int
     n_actions: int
@@ -67,7 +67,8 @@ class FuturePlayout:
     key: np.uint64
 
     def __post_init__(self) -> None:
-        self._rounds = None if self.order is None else np.asarray(self.order, dtype=np.intp)
+        if self.order is not None:
+            self.order = np.asarray(self.order, dtype=np.intp)
         # How often each context comes after round `_at`, if the sequence is known.
         self._left = np.zeros(len(self.contexts), np.intp)
         self._at = self.horizon
@@ -105,13 +106,13 @@ class FuturePlayout:
 
     def _to_come(self, time: int, rng: np.random.Generator) -> NDArray[np.intp]:
         """How often each context is to come after round `time`."""
-        if self._rounds is None:
+        if self.order is None:
             assert self.shares is not None
             return rng.multinomial(max(0, self.horizon - time - 1), self.shares)
         if time < self._at:
-            self._left = np.bincount(self._rounds[time + 1 :], minlength=len(self.contexts))
+            self._left = np.bincount(self.order[time + 1 :], minlength=len(self.contexts))
         else:
-            for gone in self._rounds[self._at + 1 : time + 1]:
+            for gone in self.order[self._at + 1 : time + 1]:
                 self._left[gone] -= 1
         self._at = time
         return self._left
