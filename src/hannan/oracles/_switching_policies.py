@@ -111,10 +111,9 @@ class PolicySequences(Sequences):
         values = np.empty(count)
         for i in range(count):
             fakes = ready.fakes(first + i)
-            state = State(levels, self._totals.shape[1])
-            passed = state.values, state.least
-            kernel.sweep(self._totals, 0, end, 1, fakes, scale, self.price, *passed)
-            values[i] = state.least[-1] if end else 0.0
+            best = _blank(levels, self._totals.shape[1])
+            kernel.sweep(self._totals, 0, end, 1, fakes, scale, self.price, *best)
+            values[i] = best[1][-1] if end else 0.0
         return values
 
     def _index(self, context: Pair, draw: Draw, plus: Plus) -> int | None:

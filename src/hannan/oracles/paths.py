@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Self
 
@@ -240,11 +240,11 @@ class Paths(SetOracle):
 
     @property
     def _resampling(self) -> Resampling:
-        return kernel.resample, (*self._arcs[:4], self.max_chosen, self._place)
+        return kernel.resample, (tuple(self._arcs), self.max_chosen, self._place)
 
     def _solve(self, costs: FloatArray) -> Elements:
-        graph = *self._arcs, self.max_chosen
-        return kernel.act(costs[self._ids], _NO_NOISE, 0, 0.0, *graph)  # type: ignore[no-any-return]
+        graph = tuple(self._arcs), self.max_chosen
+        return kernel.act(costs[self._ids], _NO_NOISE, 0, 0.0, *graph)[0]  # type: ignore[no-any-return]
 
     def infeasible(self, costs: FloatArray) -> InfeasibleError:
         shut = [str(self.edges[e]) for e in self._ids[np.isinf(costs)]]
@@ -345,8 +345,7 @@ class PathObjective(SetObjective):
     def __init__(self, oracle: Paths) -> None:
         super().__init__(oracle)
         self._ids = oracle._ids
-        self._graph = *oracle._arcs, oracle.max_chosen
-        self._walk = self._graph[:3]
+        self._graph = tuple(oracle._arcs), oracle.max_chosen
         self.totals = np.zeros(len(oracle._ids))
 
     def add(self, context: None, losses: FloatArray) -> None:
@@ -357,53 +356,58 @@ class PathObjective(SetObjective):
     ) -> Action:
         if available is not None:
             return super().settle(context, losses, draw, available)
-        block, row = _rows(draw)
-        found = kernel.settle(self.totals, losses, block, row, draw.scale, *self._graph)
-        return self.oracle.action(found)
+        given = *_rows(draw), draw.scale, *self._graph
+        return self.oracle.action(kernel.settle(self.totals, losses, *given))
 
     def _costs(self, plus: Plus, available: Available) -> FloatArray:
         totals = self.totals if plus is None else self.totals + plus[self._ids]
         return totals if available is None else np.where(available[self._ids] >= 0, totals, np.inf)
 
     def _choose(self, costs: FloatArray, draw: Draw) -> Elements:
-        block, row = _rows(draw)
-        return kernel.act(costs, block, row, draw.scale, *self._graph)  # type: ignore[no-any-return]
+        path, _ = kernel.act(costs, *_rows(draw), draw.scale, *self._graph)
+        return path  # type: ignore[no-any-return]
 
     def _choose_rows(
         self, costs: FloatArray, block: Any, start: int, scale: float, part: NDArray[np.bool_]
     ) -> None:
-        kernel.chosen(costs, block, start, scale, *self._graph, part)
+        edges, ends, _ = self._search(costs, block, start, scale, len(part))
+        part[np.repeat(np.arange(len(part)), np.diff(ends, prepend=0)), edges] = True
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         """One pass over the edges for sixteen draws."""
-        scale = draw.scale
-        if scale == 0.0:
+        if draw.scale == 0.0:
             path = np.atleast_1d(self.action(None, WITHOUT_NOISE))
             return [PathPolicy(self.oracle, path) for _ in range(count)]
         found: list[Policy] = []
-        most = min(count, max(WIDTH, _BATCH // self.oracle.max_chosen))
-        out = np.empty(most * self.oracle.max_chosen, np.int64)
-        ends = np.empty(most, np.int64)
-        while len(found) < count:
-            block, row = _rows(draw.later(len(found)))
-            n = min(count - len(found), most, len(block) - row)
-            kernel.leaders(self.totals, block, row, scale, *self._graph[:5], out, ends[:n])
-            edges, last = out[: ends[n - 1]].copy(), ends[:n].tolist()
-            spans = zip([0, *last], last, strict=False)
-            found += [PathPolicy(self.oracle, edges[a:b]) for a, b in spans]
+        for edges, ends, _ in self._searches(draw, count):
+            paths = np.split(edges, ends[:-1])
+            found += [PathPolicy(self.oracle, path) for path in paths]
         return found
 
     def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
-        values = np.empty(count)
         if draw.scale == 0.0:
-            values[:] = kernel.plain_minimum(self.totals, *self._walk)
-            return values
+            return np.full(count, kernel.act(self.totals, *_rows(draw), 0.0, *self._graph)[1])
+        searched = [values for _, _, values in self._searches(draw, count)]
+        return np.concatenate([np.empty(0), *searched])
+
+    def _searches(self, draw: Draw, count: int) -> Iterator[tuple[Any, ...]]:
+        """Search under one batch of draws after another."""
+        most = min(count, max(WIDTH, _BATCH // self.oracle.max_chosen))
         done = 0
-        for block, start, stop in blocks_of(draw).spans(draw.number, count):
-            part = values[done : done + stop - start]
-            kernel.minima(self.totals, block, start, draw.scale, *self._walk, part)
-            done += len(part)
-        return values
+        while done < count:
+            block, row = _rows(draw.later(done))
+            n = min(count - done, most, len(block) - row)
+            yield self._search(self.totals, block, row, draw.scale, n)
+            done += n
+
+    def _search(
+        self, costs: FloatArray, block: Any, row: int, scale: float, count: int
+    ) -> tuple[Any, ...]:
+        """Return the edges of the best paths under some draws, their ends and their values."""
+        edges = np.empty(count * self.oracle.max_chosen, np.int64)
+        ends, values = np.empty(count, np.int64), np.empty(count)
+        kernel.leaders(costs, block, row, scale, self._graph[0], edges, ends, values)
+        return edges[: ends[-1]].copy(), ends, values
 
 
 def _rows(draw: Draw) -> tuple[NDArray[np.float32], int]:
