@@ -333,9 +333,9 @@ def weight_name(estimator: Any) -> str | None:
     In a pipeline it is that of the last step; a voting estimator passes weights on to all members,
     a search or a transformed target to the estimator inside.
     """
+    from sklearn.base import MetaEstimatorMixin  # type: ignore[import-untyped]
     from sklearn.compose import TransformedTargetRegressor  # type: ignore[import-untyped]
     from sklearn.ensemble import VotingClassifier, VotingRegressor  # type: ignore[import-untyped]
-    from sklearn.model_selection._search import BaseSearchCV  # type: ignore[import-untyped]
     from sklearn.pipeline import Pipeline  # type: ignore[import-untyped]
     from sklearn.utils.validation import has_fit_parameter  # type: ignore[import-untyped]
 
@@ -343,7 +343,7 @@ def weight_name(estimator: Any) -> str | None:
         name, last = estimator.steps[-1]
         inner = weight_name(last)
         return None if inner is None else f"{name}__{inner}"
-    if isinstance(estimator, BaseSearchCV):
+    if isinstance(estimator, MetaEstimatorMixin) and hasattr(estimator, "refit"):  # a search
         return weight_name(estimator.estimator)
     if isinstance(estimator, TransformedTargetRegressor) and estimator.regressor is not None:
         return weight_name(estimator.regressor)

@@ -16,8 +16,7 @@ from hannan.core.rounds import IntArray
 from hannan.core.state import Count, Made, State
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels.blend import LARGEST
-from hannan.predictors._fits import Fits
-from hannan.predictors._rows import usable
+from hannan.predictors._fits import Fits, usable
 from hannan.predictors._several import Several
 from hannan.predictors._table import as_loss, check_prepared, lowest
 

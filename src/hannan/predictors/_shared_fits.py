@@ -14,9 +14,8 @@ from hannan.core.state import Array, Key, ListOf, Part, State
 from hannan.core.validation import FloatArray
 from hannan.kernels import hybrid as kernel
 from hannan.kernels.blend import deviation
-from hannan.predictors._fits import BANDWIDTHS
+from hannan.predictors._fits import BANDWIDTHS, LAST, Standardiser, diagonal
 from hannan.predictors._items import ItemTerms
-from hannan.predictors._rows import LAST, Standardiser, diagonal
 
 FORGETTING = 0.9995  # of squared errors: rare clicks tell parts apart slowly
 _ONE = np.zeros(1, np.intp)

@@ -9,9 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from hannan.core.validation import FloatArray, check_integer, refuse
-from hannan.predictors._fits import BANDWIDTHS, Fits
+from hannan.predictors._fits import BANDWIDTHS, MEMORY, Fits
 from hannan.predictors._lower import RowPredictor, room_for_one
-from hannan.predictors._rows import MEMORY
 from hannan.predictors._several import Several
 from hannan.predictors._table import check_alpha
 

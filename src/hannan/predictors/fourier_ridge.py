@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from hannan.core.validation import check_integer, check_positive, refuse
-from hannan.predictors._fits import BANDWIDTHS, Fits
+from hannan.predictors._fits import BANDWIDTHS, MEMORY, Fits
 from hannan.predictors._lower import RowPredictor
-from hannan.predictors._rows import MEMORY
 from hannan.predictors._table import check_alpha
 
 

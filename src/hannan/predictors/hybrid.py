@@ -12,8 +12,8 @@ from hannan.core.crossing import Crossing
 from hannan.core.policy import Action
 from hannan.core.state import Count, Made, State
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
+from hannan.predictors._fits import MEMORY
 from hannan.predictors._lower import LowerConfidence, check_row, check_seen, room_for_one
-from hannan.predictors._rows import MEMORY
 from hannan.predictors._shared_fits import SharedFits
 from hannan.predictors._table import check_alpha
 
