@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, Self, TypeVar
@@ -99,22 +98,6 @@ class Solved(Total):
 
     def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
         return np.array([self._solve(draw.later(i))[1] for i in range(count)])
-
-
-class Regressed(Total):
-    """A total of regressions, which do not hold the losses of policies."""
-
-    rounds: int
-    draws_in_batches = False
-
-    def _factor(self, draw: Draw) -> float:
-        """Return the size of the noise: fake losses on d contexts after n rounds."""
-        assert draw.noise is not None
-        return draw.scale * math.sqrt(2.0 * len(draw.noise.contexts) / (self.rounds or 1))
-
-    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
-        """Unknown."""
-        return np.full(count, np.nan)
 
 
 class Rows(Stored):

@@ -20,7 +20,7 @@ from hannan.core.validation import FloatArray, check_integer, check_positive, re
 from hannan.kernels import linear as kernel
 from hannan.oracles._features import FeatureOracle
 from hannan.oracles._tables import law_of_normal
-from hannan.oracles._totals import Regressed
+from hannan.oracles._totals import Total
 from hannan.perturbation import Blocks
 
 _COMPLEXITY_ROWS = 500
@@ -249,6 +249,22 @@ class LinearNoise:
         X = np.array([self.oracle.expanded(x) for x in self.contexts])
         Q, _ = np.linalg.qr(X)
         return math.sqrt(2.0) * Q @ self.normal(draw, X.shape[1])[: Q.shape[1]]
+
+
+class Regressed(Total):
+    """A total of regressions, which do not hold the losses of policies."""
+
+    rounds: int
+    draws_in_batches = False
+
+    def _factor(self, draw: Draw) -> float:
+        """Return the size of the noise: fake losses on d contexts after n rounds."""
+        assert draw.noise is not None
+        return draw.scale * math.sqrt(2.0 * len(draw.noise.contexts) / (self.rounds or 1))
+
+    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
+        """Unknown."""
+        return np.full(count, np.nan)
 
 
 class LinearObjective(Regressed):

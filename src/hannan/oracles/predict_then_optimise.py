@@ -14,8 +14,7 @@ from hannan.core.policy import loss_of
 from hannan.core.state import Part, State
 from hannan.core.validation import FloatArray
 from hannan.oracles._features import FeatureOracle
-from hannan.oracles._totals import Regressed
-from hannan.oracles.linear_policies import LinearObjective, LinearPolicies
+from hannan.oracles.linear_policies import LinearObjective, LinearPolicies, Regressed
 
 _COMPLEXITY_ROWS = 50
 _COMPLEXITY_PAIRS = 4
