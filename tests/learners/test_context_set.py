@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
-from hannan.learners.context_set import ContextSet
-from hannan.learners.reservoir import Reservoir
+from hannan.learners.context_set import ContextSet, Reservoir
 
 KEY = np.uint64(0)
 FEATURES = {

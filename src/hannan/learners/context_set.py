@@ -11,12 +11,12 @@ import numpy as np
 from hannan.core import ContextError, Oracle, ParameterError
 from hannan.core.arrays import Contexts
 from hannan.core.oracle import Timed, context_at
-from hannan.core.state import Part, State
+from hannan.core.state import Context, Count, Generator, ListOf, Part, State
 from hannan.core.stored import Stored
 from hannan.core.validation import refuse
-from hannan.learners.reservoir import Reservoir
 
 _RESERVOIR = 512  # contexts kept in an open world
+_AT_ONCE = 64  # places in it that are drawn together
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +41,57 @@ class Pool(Stored):
 
     rows: Contexts
     stored = State()
+
+
+class Reservoir(Stored):
+    """A uniform sample of at most `capacity` of the contexts seen.
+
+    `contexts` is renewed whenever their number has doubled: O(log t) times.
+    """
+
+    stored = State(
+        seen=Count(),
+        contexts=ListOf(Context("_oracle"), most=lambda self: min(self.capacity, self.seen)),
+        _sample=ListOf(Context("_oracle"), length=lambda self: min(self.capacity, self.seen)),
+        _rng=Generator(),
+        _coming=ListOf(Count(lambda self: self.seen + _AT_ONCE), most=_AT_ONCE - 1),
+        left=Count(low=1),
+    )
+
+    def __init__(self, capacity: int, key: np.uint64) -> None:
+        self.capacity = capacity
+        self.contexts: list[Any] = []
+        self.seen = 0
+        self._sample: list[Any] = []
+        self._rng = np.random.default_rng(int(key))
+        self._coming: list[int] = []  # of contexts to come, the next one last
+        self.left = 1  # contexts until `contexts` is renewed
+
+    def __copy__(self) -> Self:
+        """One that goes on by itself; contexts are never changed, so that both may hold them."""
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self), _sample=list(self._sample), _coming=list(self._coming))
+        twin._rng = copy.deepcopy(self._rng)
+        return twin
+
+    def offer(self, context: Any) -> bool:
+        """Take notice of a context; True when `contexts` has been renewed."""
+        self.seen += 1
+        if len(self._sample) < self.capacity:
+            self._sample.append(context)
+        else:
+            if not self._coming:  # drawn for some contexts at once, as a single one takes longer
+                drawn = self._rng.integers(np.arange(self.seen, self.seen + _AT_ONCE))
+                self._coming = drawn[::-1].tolist()
+            place = self._coming.pop()
+            if place < self.capacity:
+                self._sample[place] = context
+        self.left -= 1
+        if self.left:
+            return False
+        self.left = self.seen
+        self.contexts = list(self._sample)
+        return True
 
 
 def _check_one_of(oracle: Oracle, contexts: Any, separator: Any) -> None:
@@ -139,11 +190,6 @@ class ContextSet(Stored):
                 f"{type(self._oracle).__name__} does not know. Use epsilon='adaptive', or a number."
             )
         return size
-
-    @property
-    def due(self) -> bool:
-        """Whether the next context renews X."""
-        return self.seen is not None and self.seen.left == 1
 
     def see(self, context: Any) -> None:
         """Take notice of a context, where X follows those that arrive and need not be renewed."""

@@ -216,25 +216,21 @@ class Restarting(Learner):
         player, before = self.player, self.player.oracle_calls
         player.close(inner, loss)
         opened.calls = player.oracle_calls - before
-        if len(self.restarts) < self._most:
-            self._watch(opened, loss, expected)
-
-    def _watch(self, opened: Round, loss: Any, expected: Any) -> None:
-        """Show a round that is complete to the monitor; what fails is tried before the next one."""
-        monitor, action, rounds = self._monitor, opened.action, self.rounds + 1
-        taught = drifted = False
+        if len(self.restarts) >= self._most:
+            return
+        # The round is complete: what fails from here on is tried before the next one.
+        rounds, drifted = self.rounds + 1, False
+        left: list[Any] = [("_look_for_drift", (rounds,), (action, loss, expected))]
         try:
             if monitor.teaches:
-                monitor.learn(opened.context, action, loss, opened.available)
-            taught = True
+                lesson = opened.context, action, loss, opened.available
+                left.insert(0, ("_teach", (), lesson))
+                monitor.learn(*lesson)
+                del left[0]
             drifted = monitor.drift(action, loss, expected)
             if drifted:
                 self._restart(rounds)
         except Exception:
-            left: list[Any] = [("_look_for_drift", (rounds,), (action, loss, expected))]
-            if not taught:
-                lesson = opened.context, action, loss, opened.available
-                left.insert(0, ("_teach", (), lesson))
             self._retry.keep(*([("_restart", (), rounds)] if drifted else left))
 
     def _abandoned(self, opened: Round) -> None:
