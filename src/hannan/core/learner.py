@@ -145,13 +145,8 @@ class Learner(Parametrised, ABC):
         >>> learner.act(available=[1, 2])
         2
         """
-        if actions is not None or ids is not None:
-            context = offered(self, context, actions, ids)
-        opened = self.open(context, available)
-        answer = opened.action
-        if actions is not None:
-            opened.named = opened.context.ids is not None
-            answer = opened.answer
+        opened = self.open(context, available, actions, ids)
+        answer = opened.answer if opened.named else opened.action
         # The caller may change the returned array.
         return answer.copy() if isinstance(answer, np.ndarray) else answer
 
@@ -171,12 +166,7 @@ class Learner(Parametrised, ABC):
         >>> learner.open_decisions, first.propensity
         ([0], 0.5)
         """
-        if actions is not None or ids is not None:
-            context = offered(self, context, actions, ids)
-        opened = self.open(context, available, late=True)
-        if actions is not None:
-            opened.named = opened.context.ids is not None
-        return self._ledger.decision(opened)
+        return self._ledger.decision(self.open(context, available, actions, ids, late=True))
 
     def decide_many(
         self,
@@ -229,10 +219,8 @@ class Learner(Parametrised, ABC):
         chosen element in the order of `action`. A reward is refused, with what to do.
         """
         if reward is not None:
-            how, door = (
-                "R - reward, with loss_range=(0, R)",
-                " hn.Decider takes rewards as they are.",
-            )
+            how = "R - reward, with loss_range=(0, R)"
+            door = " hn.Decider takes rewards as they are."
             if self.oracle is not None and self.oracle.chooses_sets:  # it would favour small ones
                 how, door = "-reward, with loss_range=(-R, 0)", ""
             raise InputTypeError(
@@ -266,17 +254,29 @@ class Learner(Parametrised, ABC):
 
     # Rounds, for `act`, `decide`, `update` and learners that play through this one ------------
 
-    def open(self, context: Any, available: Any = None, *, late: bool = False) -> Any:
+    def open(
+        self,
+        context: Any,
+        available: Any = None,
+        actions: Any = None,
+        ids: Any = None,
+        *,
+        late: bool = False,
+    ) -> Any:
         """Open a round: choose its action, commit it, and hold it until its loss comes.
 
         `late`: as a decision, whose loss may come after those of later rounds.
         """
+        if actions is not None or ids is not None:
+            context = offered(self, context, actions, ids)
         if late:
             self._ledger.check_room(1, self.late)
         checked = self.check_context(context, late and self._ledger.current is not None)
         some = None if available is None else available_to(self, available)
         opened = self.choose(checked, some, late)
         self.commit(opened)
+        if actions is not None:
+            opened.named = opened.context.ids is not None
         return opened
 
     def close(self, opened: Any, loss: Any, *, recorded: bool = True) -> None:
@@ -632,9 +632,8 @@ class Learner(Parametrised, ABC):
         if law is None:
             return Odds(opened.inverse, math.nan, math.nan)
         q = law[opened.action]
-        if isinstance(opened.action, int):
-            return Odds(opened.inverse, float(q), 0.0)
-        return Odds(opened.inverse, q, np.zeros(len(q)))
+        single = isinstance(opened.action, int)
+        return Odds(opened.inverse, float(q) if single else q, 0.0 if single else 0.0 * q)
 
 
 def _restrict(learner: Learner, opened: OpenRound, some: IntArray) -> None:

@@ -53,9 +53,8 @@ class Predictor(Parametrised, ABC):
         `available`: a sorted array of indices, or None for all. The guesses are as in `estimate`.
         """
         low = np.asarray(self.predict(context))
-        if available is None:
-            return int(low.argmin()), self.estimate(context)
-        return int(available[low[available].argmin()]), self.estimate(context)
+        action = low.argmin() if available is None else available[low[available].argmin()]
+        return int(action), self.estimate(context)
 
     @abstractmethod
     def learn(self, context: Any, action: Action, loss: Any) -> None:

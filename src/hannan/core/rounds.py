@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import math
+import os
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
@@ -27,10 +28,13 @@ from hannan.core.state import (
     DictOf,
     Flag,
     Kind,
+    ListOf,
     Object,
     OneOf,
     Scope,
     State,
+    Text,
+    TupleOf,
 )
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
@@ -39,25 +43,6 @@ IntArray = NDArray[np.intp]
 
 
 MOST_OPEN = 100_000  # decisions of one learner that wait for their losses
-
-
-class Maker:
-    """Whose decisions these are. Copies of a learner are the same one; no file says who it is."""
-
-    __slots__ = ()
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Self:
-        return self
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _nobody, ()
-
-
-def _nobody() -> None:
-    """Who made what was pickled: that is not known."""
 
 
 @dataclass(slots=True, eq=False)
@@ -106,8 +91,8 @@ class Decision:
     odds: Odds = field(repr=False)
     available: IntArray | None = None
     """The actions that were available, sorted; None where all were."""
-    maker: Maker | None = field(default=None, repr=False)
-    """Whose decision it is; None once it was pickled."""
+    maker: bytes = field(default=b"", repr=False)
+    """Whose decision it is: the `maker` of its ledger."""
 
     @property
     def weights(self) -> FloatArray:
@@ -305,7 +290,7 @@ class Ledger(Stored):
     delayed: bool = False  # whether a round was learned while others waited
     closed: int = 0  # rounds that were learned
     total_delay: int = 0  # pairs of rounds that were open together, of which one was learned
-    maker: Maker | None = field(default_factory=Maker)  # None: not known
+    maker: bytes = field(default_factory=lambda: os.urandom(16))  # the same in copies; in no file
     inherited: int = 0  # decisions from before the learner was loaded, whoever made them
     logged: int = 0  # decisions of others that were learned
     added: int = 0  # how often actions came after the first round
@@ -415,8 +400,7 @@ class Ledger(Stored):
             )
         opened = self.waiting[number]
         if isinstance(decision, Decision):
-            nobody = None in (decision.maker, self.maker) or number < self.inherited
-            same = nobody or decision.maker is self.maker
+            same = number < self.inherited or decision.maker == self.maker
             key = context_key if oracle is None else oracle.key
             same = same and key(decision.context) == key(opened.context)
             if not same or not same_action(decision.action, opened.answer):
@@ -465,6 +449,38 @@ class BrokenLedger:
             "Ctrl-C or by an error that must not occur there, so its state is half-way between two "
             "rounds. Load the file that was saved last, or call reset()."
         )
+
+
+class Retry(Stored):
+    """The steps that the last round of a learner left undone.
+
+    A round is complete once its loss has been learned: an error in a further step, of a detector or
+    of one copy among several, must not undo it. Such a step waits here, and the learner does it
+    before anything else in its next call.
+
+    Attributes
+    ----------
+    steps
+        For each step the name of a method of the learner, arguments, and the last argument: data of
+        the caller, of which a step that failed has its own copy.
+    """
+
+    stored = State(steps=ListOf(TupleOf(Text(), Anything(), Anything())))  # owners check them
+
+    def __init__(self) -> None:
+        self.steps: list[tuple[str, tuple[Any, ...], Any]] = []
+
+    def keep(self, *steps: tuple[str, tuple[Any, ...], Any]) -> None:
+        """Leave steps that failed for `finish`, with their own copy of the caller's data."""
+        data = copy.deepcopy([last for _, _, last in steps])
+        self.steps = [(*step[:2], last) for step, last in zip(steps, data, strict=True)]
+
+    def finish(self, owner: object) -> None:
+        """Do what is left, each step once; a step that fails again raises, and stays."""
+        while self.steps:
+            name, args, last = self.steps[0]
+            getattr(owner, name)(*args, last)
+            del self.steps[0]
 
 
 def context_key(context: Any) -> Hashable:

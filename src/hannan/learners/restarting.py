@@ -11,8 +11,7 @@ from hannan.core import Action, InputTypeError, Learner, ParameterError, Policy
 from hannan.core.availability import PassedOn, complete
 from hannan.core.learner import Propensities
 from hannan.core.oracle import Timed
-from hannan.core.retry import Retry
-from hannan.core.rounds import OpenRound, is_action
+from hannan.core.rounds import OpenRound, Retry, is_action
 from hannan.core.state import Count, ListOf, Number, Object, Part, State, require
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.learners.drift_monitor import DriftMonitor

@@ -12,8 +12,7 @@ import numpy as np
 from hannan.core import Action, Feedback, Learner, LossFunction, Objective, Oracle, ParameterError
 from hannan.core.oracle import Timed, loss_spread
 from hannan.core.policy import Policy, loss_of
-from hannan.core.retry import Retry
-from hannan.core.rounds import OpenRound
+from hannan.core.rounds import OpenRound, Retry
 from hannan.core.state import (
     Array,
     Count,
