@@ -220,7 +220,7 @@ class ContextFTPL(Learner):
         leader = self.leader
         leader.advance(1)
         if opened.shadow is not None:
-            leader.advance_shadow()
+            leader.shadows += 1
         if self.step.schedules:
             self.step.played(leader, opened.draw.scale, opened.variance)
         if leader.owed:
@@ -274,16 +274,18 @@ class ContextFTPL(Learner):
 
     def _grow(self, leader: PerturbedLeader, later: PerturbedLeader, context: Any) -> None:
         """Follow the leader who knows K, or is on a renewed X."""
-        if leader.X.open_world and later is leader:
+        if later is leader:
             leader.X.see(context)
-        self._replace_leader(later)
+        if later is not self.leader:
+            later.owed += self.leader.collect()
+            self.leader = later
+            self.step.start(later)
         self._careful = self._may_fail()
 
     def _may_fail(self) -> bool:
         """Whether a predictor learns, X is renewed, or K becomes known after a round."""
-        leader = self.leader
-        unsized = leader.n_actions is None
-        return self._prediction.predictor is not None or leader.X.open_world or unsized
+        unsized = self.leader.n_actions is None
+        return self._prediction.predictor is not None or self.leader.X.open_world or unsized
 
     def _stability(self, opened: Round, width: float) -> float:
         """At most what instability can have cost in a late round."""
@@ -411,13 +413,6 @@ class ContextFTPL(Learner):
             opened.calls += 1
             found += loss_of(Q, b) - loss_of(Q, c)
         return found
-
-    def _replace_leader(self, leader: PerturbedLeader) -> None:
-        """Follow a leader on a renewed X, or one that knows K."""
-        if leader is not self.leader:
-            leader.owed += self.leader.collect()
-            self.leader = leader
-            self.step.start(leader)
 
     def _total(self) -> Objective:
         return self.leader.total

@@ -23,11 +23,7 @@ from hannan.core.arrays import Contexts
 from hannan.core.oracle import Draw, as_policies, losses_alone
 from hannan.core.rounds import Odds, chooses_sets
 from hannan.core.state import Array, Count, Number, Part, State, require
-from hannan.core.validation import (
-    FloatArray,
-    check_integer,
-    check_seed,
-)
+from hannan.core.validation import FloatArray, check_integer, check_seed
 from hannan.learners import certificates
 from hannan.learners.certificates import Account, Evidence, SemiBanditPlan
 from hannan.learners.context_set import ContextSet, Pool
@@ -37,8 +33,8 @@ from hannan.learners.importance_weights import (
     NOTHING,
     Measured,
     Resampling,
-    Seen,
     check_resampling,
+    mean_weight,
     measure,
     measure_late,
     no_law,
@@ -129,8 +125,7 @@ class ContextSemiBanditFTPL(Learner):
     Guarantee
     ---------
     With an exact oracle, losses in [0, 1] or in [-1, 0] and immediate feedback, against adaptive
-    adversaries,
-    pseudo-regret is at most :math:`2 E[D_T] + \sum_t K/(eL_t)` when self-tuned, and
+    adversaries, pseudo-regret is at most :math:`2 E[D_T] + \sum_t K/(eL_t)` when self-tuned, and
     `bounds.semi_bandit` with epsilon="theorem". Where actions are not always available, as for
     `ContextFTPL`. [syrgkanis2016, Theorem 3]
 
@@ -200,10 +195,6 @@ class ContextSemiBanditFTPL(Learner):
             moment=Number(low=0.0),
         )
 
-        def overtaken(self, seen: Seen) -> None:
-            """Another round has been learned: keep what was found out for this one before that."""
-            self.weights, self.law, self.exact, self.shadow, self.shadow_choice = seen
-
         @property
         def inverse(self) -> FloatArray:
             """The weights."""
@@ -244,7 +235,12 @@ class ContextSemiBanditFTPL(Learner):
         self.loss_range = loss_range
 
         self._range = check_known_range(self, loss_range)
-        self._K = self._check_size()
+        if oracle.n_actions is None and not oracle.described:
+            raise ParameterError(
+                "ContextSemiBanditFTPL needs the number of actions: give "
+                f"{type(oracle).__name__} its n_actions=."
+            )
+        self._K = 0 if oracle.described else oracle.n_actions or 0  # 0: each round has its own
         self._offset = Offset(self._range, oracle)
         believed = check_trust(self, trust, predictor, oracle)
         self._floor = Floor(self, exploration, self._K, oracle.max_chosen)
@@ -261,8 +257,10 @@ class ContextSemiBanditFTPL(Learner):
             oracle, X, total, key, seed, self.noise_memory, nonnegative=True
         )
         self._step.start(self._leader)
-        if self._resampling.exact:
-            self._check_law()
+        if self._resampling.exact and X.points and self._leader.put_noise():
+            law = total.law(X.points[0], Draw(self._leader.noise, 0, 1.0))
+            if law is None:  # refused before any round, where that is possible
+                raise no_law(oracle)
         self._account = Account()
         self._decided = 0
         check_suits(predictor, oracle)
@@ -367,9 +365,9 @@ class ContextSemiBanditFTPL(Learner):
         if estimate is not None and not measured.added:
             leader.total.add(opened.context, estimate)
         # From here on nothing can fail.
-        for other, found in others:
-            other.overtaken(found)
-            leader.advance_shadow()
+        for other, seen_before in others:
+            vars(other).update(vars(seen_before))
+            leader.shadows += 1
         if hint.mixes:
             hint.charge(opened, losses, weights)
         if opened.explores:
@@ -399,35 +397,31 @@ class ContextSemiBanditFTPL(Learner):
 
         With `add` nothing can fail after this, and ℓ̂_t may be added on the way.
         """
-        weights, K = opened.weights, self._K or len(opened.context)
-        plain = baseline is None and opened.plays is None
-        if weights is None and surprised and plain:
-            found = weigh_and_measure(self._leader, self._resampling, self._step, opened, surprise)
-            if found is not None:
-                weights, instability = found
-                residual = np.zeros(K)
-                residual[alike] = weights * surprise
-                return weights, residual, Measured(instability)
-        if weights is None and (surprised or self._hint.mixes):
-            weights = weigh(self._leader, self._resampling, opened, surprise)
-        if not (surprised or (opened.late and self._offset.varies)):
+        leader, J, varies = self._leader, self._resampling, self._offset.varies
+        weights, found = opened.weights, None
+        if weights is None and surprised and baseline is None and opened.plays is None:
+            found = weigh_and_measure(leader, J, self._step, opened, surprise)
+        if found is not None:
+            weights = found[0]
+        elif weights is None and (surprised or self._hint.mixes):
+            weights = weigh(leader, J, opened, surprise)
+        if not (surprised or (opened.late and varies)):
             return weights, baseline, NOTHING
-        residual = np.zeros(K)
+        residual = np.zeros(self._K or len(opened.context))
         if surprised:
             residual[alike] = weights * surprise
         estimate = residual if baseline is None else baseline + residual
-        measured = NOTHING
-        if self._step.measures and opened.late and opened.arrived_before < self._ledger.closed:
+        if found is not None:
+            return weights, estimate, Measured(found[1])
+        if not self._step.measures:
+            return weights, estimate, NOTHING
+        if opened.late and opened.arrived_before < self._ledger.closed:
             top = max(self._account.top, opened.draw.scale)
-            varies = self._offset.varies
-            measured = measure_late(self._leader, opened, top, baseline, residual, varies)
-        elif self._step.measures:
-            draw = self._leader.draw(self._step.scale, opened.draws)
-            changes = baseline, residual, estimate
-            signed = self._hint.signed
-            measured = measure(
-                self._leader, self._resampling, opened, draw, changes, signed=signed, add=add
-            )
+            measured = measure_late(leader, opened, top, baseline, residual, varies)
+        else:
+            draw = leader.draw(self._step.scale, opened.draws)
+            changes, signed = (baseline, residual, estimate), self._hint.signed
+            measured = measure(leader, J, opened, draw, changes, signed=signed, add=add)
         return weights, estimate, measured
 
     def _beyond_the_baseline(self, opened: Round, losses: Any) -> tuple[Any, Any, Any]:
@@ -440,11 +434,9 @@ class ContextSemiBanditFTPL(Learner):
             baseline, alike = self._availability.shared(opened, baseline, span)
         return surprise, baseline, alike
 
-    def _overtaken(self, opened: Round) -> list[tuple[Any, Seen]]:
+    def _overtaken(self, opened: Round) -> list[tuple[Any, Any]]:
         """Rounds that this one overtakes, with what belongs to the state of their decision."""
         others = self._ledger.overtaken_by(opened)
-        if not others:
-            return []
         given = self._step.measures, self._offset.varies
         return overtaken(self._leader, self._resampling, opened, others, *given)
 
@@ -561,14 +553,10 @@ class ContextSemiBanditFTPL(Learner):
         """As `_update`, with the mean of J_t for the propensity that is known."""
         one, K = check_seen(action, loss, self._range), self.actions_on(context)
         leader = self._leader
-        weight, limit = 1.0, self._limit(self._decided + self._ledger.logged + 1, K)
-        if propensity < 1.0:
-            weight = -math.expm1(limit * math.log1p(-propensity)) / propensity
-        estimate = np.zeros(K)
-        if self._offset.low < 0.0:
-            estimate += self._offset.low
-        estimate[action] += weight * (one - estimate[action])
-        later = leader.seeing(context) if leader.X.open_world else None
+        limit = self._limit(self._decided + self._ledger.logged + 1, K)
+        estimate = np.full(K, self._offset.low)
+        estimate[action] += mean_weight(propensity, limit) * (one - estimate[action])
+        later = leader.seeing(context)
         if later is not None:
             self._step.prepare(later, 0.0)
         if self._hint.predictor is not None:
@@ -577,8 +565,8 @@ class ContextSemiBanditFTPL(Learner):
         # From here on nothing can fail.
         if later is not None:
             self._renew(later)
-        elif leader.X.seen is not None:
-            leader.X.seen.offer(context)
+        else:
+            leader.X.see(context)
 
     # Parts ------------------------------------------------------------------------------------
 
@@ -602,16 +590,8 @@ class ContextSemiBanditFTPL(Learner):
         return self._leader.total.scored
 
     def _evidence(self) -> Evidence:
-        return Evidence(
-            self.rounds,
-            self._account,
-            self._leader,
-            self._step,
-            self._ledger,
-            self._availability,
-            self._offset.top,
-            self._offset.unanswered,
-        )
+        parts = self._account, self._leader, self._step, self._ledger, self._availability
+        return Evidence(self.rounds, *parts, self._offset.top, self._offset.unanswered)
 
     def _plan(self, rounds: int) -> SemiBanditPlan:
         grows = self.max_resamples is None and self.horizon is None
@@ -643,11 +623,9 @@ class ContextSemiBanditFTPL(Learner):
 
     def _limit(self, n: int, K: int) -> int:
         """L of the n-th round, if it has K actions."""
-        if self.max_resamples is not None:
-            return self.max_resamples
-        if self._theorem is not None:
-            assert self._theorem.max_resamples is not None
-            return self._theorem.max_resamples
+        known = self.max_resamples if self._theorem is None else self._theorem.max_resamples
+        if known is not None:
+            return known
         found = math.ceil(math.sqrt(K * (self.horizon or n)))
         return found if found > 2 else 2
 
@@ -663,25 +641,6 @@ class ContextSemiBanditFTPL(Learner):
     def loss_suffered(self, action: Action, loss: Any) -> float:
         """What an action has cost."""
         return _sum(check_seen(action, loss, self._range))
-
-    def _check_size(self) -> int:
-        """K; 0 where each round has a K of its own."""
-        if self.oracle.described:
-            return 0
-        if self.oracle.n_actions is None:
-            raise ParameterError(
-                "ContextSemiBanditFTPL needs the number of actions: give "
-                f"{type(self.oracle).__name__} its n_actions=."
-            )
-        return self.oracle.n_actions
-
-    def _check_law(self) -> None:
-        """Refuse resampling="exact" before any round, where that is possible."""
-        leader = self._leader
-        if leader.X.points:
-            leader.put_noise()
-            if leader.total.law(leader.X.points[0], Draw(leader.noise, 0, 1.0)) is None:
-                raise no_law(self.oracle)
 
     def _theorem_epsilon(self, X: ContextSet) -> float:
         assert self.horizon is not None

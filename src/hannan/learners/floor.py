@@ -48,8 +48,6 @@ class Floor(Stored):
 
     def raise_to(self, opened: AdvisedRound) -> None:
         """Give a round its share of exploration."""
-        if not self._least:
-            return
         offered = self._n_actions or len(opened.context)
         available = offered if opened.plays is None else len(opened.there)
         n = available if self._n_actions else offered
@@ -68,5 +66,4 @@ class Floor(Stored):
     def charge(self, opened: AdvisedRound, loss: Any) -> None:
         """A round has cost so much; whether it explored does not depend on anything else."""
         share = opened.explores
-        if share:
-            self.price += loss if opened.explored else -share / (1.0 - share) * loss
+        self.price += loss if opened.explored else -share / (1.0 - share) * loss

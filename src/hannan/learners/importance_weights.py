@@ -116,9 +116,9 @@ class Resampling(Parametrised):
         self, past: Past, context: Any, action: int, loss: float, draw: Draw, trials: Trials
     ) -> Lesson | None:
         """Return a weight by draws in pairs, and the cost of instability; None without pairs."""
-        trials = trials._replace(exact=False)
         if trials.enough == 0.0:
             return None
+        trials = trials._replace(exact=False)
         found = None
         if past.available is None:
             found = past.total.lesson(context, action, loss, draw, trials, past.plus)
@@ -146,7 +146,7 @@ class Resampling(Parametrised):
     def mixed_weight(
         self, leader: PerturbedLeader, past: Past, opened: NoisyRound, draw: Draw, limit: int
     ) -> tuple[float, int, bool]:
-        """Return the weight of an action that others than the leader may have chosen.
+        """Return the weight of a single action, which others than the leader may have chosen.
 
         It is played with probability s (c + (1 - c) x), x that of the leader. So its weight is 1/s
         times one for trials that are successes with probability c, or else if the leader chooses
@@ -160,11 +160,10 @@ class Resampling(Parametrised):
         found = self.lesson(past, context, action, 0.0, draw, self.trials(leader, limit, certain))
         if found is not None:
             return found.weight / s, found.used, True
-        element = np.array([action])
         if certain == 0.0:
-            weights, used = past.weights(context, element, draw, limit, r)
-            return weights.item(0) / s, used, False
-        total, used = 0.0, 0
+            weight, used = self.weights(past, context, action, draw, limit, None)
+            return weight / s, used, False
+        element, total, used = np.array([action]), 0.0, 0
         for _ in range(r):
             later = draw.later(used)
             trials = 1.0 + math.log1p(-leader.uniform(later.number)) // math.log1p(-certain)
@@ -185,10 +184,9 @@ PRESETS = {
 
 def check_resampling(owner: object, resampling: Any) -> Resampling:
     """What a word, a number of successes or a `Resampling` says."""
-    if isinstance(resampling, Resampling):
-        return resampling.clone()
-    if isinstance(resampling, str) and resampling in PRESETS:
-        return PRESETS[resampling].clone()
+    found = PRESETS.get(resampling) if isinstance(resampling, str) else resampling
+    if isinstance(found, Resampling):
+        return found.clone()
     if isinstance(resampling, str) or resampling is None:
         words = ", ".join(map(repr, PRESETS))
         accepted = f"one of {words}, a number of successes, or a Resampling"
@@ -223,16 +221,6 @@ def mean_weight(q: float, limit: int) -> float:
 _TRIALS = 8  # draws that estimate the law of the leader's choice, for the price of a hint
 
 
-class Seen(NamedTuple):
-    """What is found out for a round just before another one is learned."""
-
-    weights: Any
-    law: FloatArray | None
-    exact: bool | None
-    shadow: int | None
-    choice: Action
-
-
 def past_of(leader: PerturbedLeader, opened: Any) -> Past:
     """Return ℓ̂_1..t-1, with the baseline as one more round, among what is available."""
     return Past(leader.total, opened.baseline, opened.plays)
@@ -263,25 +251,15 @@ def weigh(leader: PerturbedLeader, J: Resampling, opened: Any, needed: Any = Non
         raise no_law(leader.oracle)
     past = past_of(leader, opened)
     fresh, paired = leader.draw(draw.scale, opened.draws), False
-    if mixes:
+    if isinstance(action, int):
         weights, used, paired = J.mixed_weight(leader, past, opened, fresh, opened.limit)
-        calls = 2 * used if paired else used
-        if opened.advice is not None:
-            opened.law = past.chosen(context, fresh.later(used), _TRIALS).mean(axis=0)
-            used += _TRIALS
-            calls += 2 * _TRIALS if paired else _TRIALS
     else:
-        found = None
-        if isinstance(action, int):
-            trials = J.trials(leader, opened.limit)
-            found = J.lesson(past, context, action, 0.0, fresh, trials)
-        if found is not None:
-            weights, used, calls = found.weight, found.used, 2 * found.used
-        else:
-            weights, used = J.weights(past, context, action, fresh, opened.limit, needed)
-            calls = used
+        weights, used = J.weights(past, context, action, fresh, opened.limit, needed)
+    if opened.advice is not None:
+        opened.law = past.chosen(context, fresh.later(used), _TRIALS).mean(axis=0)
+        used += _TRIALS
     opened.draws += used
-    opened.calls += calls
+    opened.calls += 2 * used if paired else used
     return weights
 
 
@@ -292,31 +270,28 @@ def overtaken(
     others: Iterable[Any],
     measures: bool,
     guessed: bool,
-) -> list[tuple[Any, Seen]]:
-    """Rounds that this one overtakes, with their weights and what they choose under a shadow.
+) -> list[tuple[Any, Any]]:
+    """Rounds that this one overtakes, with copies that have weights and the choice under a shadow.
 
     Both belong to the state of the decision, which ends when this round is learned. `measures`:
     whether somebody asks what instability cost; `guessed`: whether the leader knew of baselines.
     """
-    found: list[tuple[Any, Seen]] = []
+    found: list[tuple[Any, Any]] = []
     for other in others:
-        seen = other
+        seen = copy.copy(other)  # until nothing can fail any more
         if other.weights is None:
-            seen = copy.copy(other)  # until nothing can fail any more
             seen.draws, seen.calls = opened.draws, 0
             seen.weights = weigh(leader, J, seen)
             opened.draws = seen.draws
             opened.calls += seen.calls
         elif other.exact or not measures:
             continue
-        shadow: int | None = None
-        choice: Action = -1
         if measures and not seen.exact:
             past = leader.past(seen, seen.baseline if guessed else None)
-            shadow = leader.shadows + len(found)
-            choice = leader.shadow_choice(seen, past, shadow)
+            seen.shadow = leader.shadows + len(found)
+            seen.shadow_choice = leader.shadow_choice(seen, past, seen.shadow)
             opened.calls += 1
-        found.append((other, Seen(seen.weights, seen.law, seen.exact, shadow, choice)))
+        found.append((other, seen))
     return found
 
 
@@ -384,10 +359,9 @@ def measure(
         after = total.law(context, draw, estimate, available)
         assert after is not None
         instability = float(residual @ (law - after))
-        if instability <= 0.0:
-            return Measured(0.0, 2)
-        leader.get_ready()
-        return Measured(instability, 2)
+        if instability > 0.0:
+            leader.get_ready()
+        return Measured(max(instability, 0.0), 2)
     before = Past(total, baseline, available)
     if isinstance(action, int) and opened.plays is None:
         trials = resampling.trials(leader, 1)  # no draws for a weight
@@ -406,11 +380,7 @@ def measure(
 
 
 def weigh_and_measure(
-    leader: PerturbedLeader,
-    resampling: Resampling,
-    step: StepSize,
-    opened: Any,
-    loss: float,
+    leader: PerturbedLeader, resampling: Resampling, step: StepSize, opened: Any, loss: float
 ) -> tuple[float, float] | None:
     """Find the weight of a loss and what `measure` finds in one compiled call, where there is one.
 
@@ -420,7 +390,7 @@ def weigh_and_measure(
     (_, _, scale), action, context = opened.draw, opened.action, opened.context
     if not scale or scale != step.scale or not step.measures or type(action) is not int:
         return None
-    draw = leader.draw(scale, opened.draws)
+    draw = Draw(leader.noise, leader.number + opened.draws, scale)
     mixes = opened.advice is not None or opened.explores > 0.0
     certain, kept = opened.weighing(action) if mixes else (0.0, 1.0)
     # Only from a known law, where others than the leader may have chosen.

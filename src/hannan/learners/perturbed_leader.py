@@ -184,18 +184,16 @@ class PerturbedLeader(Stored):
             self._coins, self._tossed = coins.tolist(), block
         return self._coins[place]
 
-    def shadow(self, number: int, scale: float) -> Draw:
+    def shadow(self, number: int, scale: float, reader: int = 1) -> Draw:
         """A draw of noise that nobody sees: neither an action nor a scale comes from it.
 
         What instability cost in a round that others overtake is measured by comparing, under such
-        a draw, the leader at its decision with that at its arrival. The draw of the action will
-        not do: when a loss comes may depend on the action. `shadows` is the number of the next.
+        a draw, the leader at its decision (reader 0) with that at its arrival (1). The draw of the
+        action will not do: when a loss comes may depend on the action. `shadows` is the number of
+        the next.
         """
-        return self._shadow_draw(1, number, scale)
-
-    def _shadow_draw(self, reader: int, number: int, scale: float) -> Draw:
-        # Decisions and arrivals have noise objects of their own, with the same noise: each goes
-        # through the draws in about their order, and blocks of noise are made once.
+        # Both readers have noise objects of their own, with the same noise: each goes through the
+        # draws in about their order, and blocks of noise are made once.
         noises = self._shadow_noise
         if scale and noises[reader] is None:
             noises[reader] = self.oracle.noise(self.X.points, self.key, _SHADOWS, self._memory)
@@ -203,17 +201,13 @@ class PerturbedLeader(Stored):
 
     def shadow_choice(self, opened: NoisyRound, past: Past, number: int) -> Action:
         """What is chosen under a shadow draw in the state of a round's decision."""
-        return past.action(opened.context, self._shadow_draw(0, number, opened.draw.scale))
+        return past.action(opened.context, self.shadow(number, opened.draw.scale, 0))
 
     def cast_shadow(self, opened: NoisyRound, past: Past) -> int:
         """Keep in a round what is chosen under the next shadow draw; the oracle calls that took."""
         opened.shadow = self.shadows
         opened.shadow_choice = self.shadow_choice(opened, past, self.shadows)
         return 1
-
-    def advance_shadow(self) -> None:
-        """Go on to a fresh shadow draw once a round has used this one."""
-        self.shadows += 1
 
     def advance(self, used: int) -> None:
         """Go on to fresh draws once a round has used these."""
@@ -332,29 +326,17 @@ class PerturbedLeader(Stored):
 
     def sized(self, n_actions: int) -> Self:
         """This leader once K is known; the same one where it was."""
-        if self.n_actions is not None:
-            return self
-        twin = copy.copy(self)
-        twin.owed = 0
-        twin.n_actions = n_actions
-        twin._size()
-        return twin
+        return self if self.n_actions is not None else self._with(owed=0, n_actions=n_actions)
 
     def seeing(self, context: Any) -> Self | None:
         """This leader on the renewed X, if the context makes it time for that; else None.
 
         X changes only between rounds: weights must be drawn under the noise of the action.
         """
-        X = None if self.X.seen is None else self.X.renewed(context)
+        X = self.X.renewed(context)
         if X is None:
             return None
-        twin = copy.copy(self)
-        twin.X = X
-        twin.owed = 0
-        twin.noise = twin.found = twin._estimate = None
-        twin._shadow_noise = [None, None]
-        twin._size()
-        return twin
+        return self._with(X=X, owed=0, noise=None, found=None, _estimate=None)
 
     def seeing_round(self, context: Any, losses: Any) -> tuple[Self, Self]:
         """This leader once K is known, and that after this round, on a renewed X if it is time."""
@@ -374,14 +356,18 @@ class PerturbedLeader(Stored):
 
     def extended(self, oracle: Oracle) -> Self:
         """The same past and key, of a class with more actions."""
-        twin = copy.copy(self)
-        twin.oracle, twin.X, twin.total = oracle, self.X.of(oracle), extended(self.total, oracle)
-        twin.n_actions = oracle.n_actions
-        twin.noise = twin.found = twin._estimate = None
-        twin._shadow_noise = [None, None]
-        twin._size()
+        past = {"X": self.X.of(oracle), "total": extended(self.total, oracle)}
+        sizes = {"oracle": oracle, "n_actions": oracle.n_actions}
+        twin = self._with(**past, **sizes, noise=None, found=None, _estimate=None)
         if self.noise is not None:
             twin.put_noise()
+        return twin
+
+    def _with(self, **changes: Any) -> Self:
+        """A copy with other attributes, and κ for them."""
+        twin = copy.copy(self)
+        vars(twin).update(changes, _shadow_noise=[None, None])
+        twin._size()
         return twin
 
     def expect_nonnegative(self) -> None:
@@ -409,21 +395,14 @@ class PerturbedLeader(Stored):
 def law_of(past: Past, opened: NoisyRound) -> FloatArray | None:
     """The probability of each element in a round that follows this total, where it is known."""
     if opened.draw.scale == 0.0:
-        law = past.chosen(opened.context, WITHOUT_NOISE, 1)[0].astype(np.float64)
+        law: Any = past.chosen(opened.context, WITHOUT_NOISE, 1)[0].astype(np.float64)
     else:
-        known = past.law(opened.context, opened.draw)
-        if known is None:
-            return None
-        law = known
-    return opened.mixed(_played(law, past, opened))
+        law = past.law(opened.context, opened.draw)
+    return None if law is None else opened.mixed(_played(law, past, opened))
 
 
 def replay(
-    leader: PerturbedLeader,
-    past: Past,
-    opened: NoisyRound,
-    copies: int,
-    rng: np.random.Generator,
+    leader: PerturbedLeader, past: Past, opened: NoisyRound, copies: int, rng: np.random.Generator
 ) -> list[Action]:
     """What would be played in a round under the first draws of other noise."""
     twin = leader.reseeded(rng.integers(2**64, dtype=np.uint64))
@@ -438,11 +417,7 @@ def replay(
 
 
 def shares(
-    leader: PerturbedLeader,
-    past: Past,
-    opened: NoisyRound,
-    draws: int,
-    rng: np.random.Generator,
+    leader: PerturbedLeader, past: Past, opened: NoisyRound, draws: int, rng: np.random.Generator
 ) -> FloatArray:
     """How often each element would be chosen under the draws of `replay`, found in one pass."""
     noise = leader.reseeded(rng.integers(2**64, dtype=np.uint64)).noise
