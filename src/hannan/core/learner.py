@@ -32,12 +32,7 @@ from hannan.core.rounds import (
 from hannan.core.state import Array, Count, Part, State
 from hannan.core.storage import save
 from hannan.core.stored import Stored
-from hannan.core.validation import (
-    FloatArray,
-    check_integer,
-    check_probability,
-    refuse,
-)
+from hannan.core.validation import FloatArray, check_integer, check_probability, refuse
 
 _OWN = 0x6F776E  # sets a learner's random numbers apart from those of a world with the same seed
 _REPLAYS = 0x636F696E  # sets those of `would_play` apart from both
@@ -94,10 +89,7 @@ class Learner(Parametrised, ABC):
     """Why this learner cannot be given losses late, so that it refuses `decide`; or None."""
 
     stored = State(
-        rounds=Count(),
-        oracle_calls=Count(),
-        _availability=Part(last=True),
-        _ledger=Part(last=True),
+        rounds=Count(), oracle_calls=Count(), _availability=Part(last=True), _ledger=Part(last=True)
     )
     room_for = ("n_actions",)
 

@@ -137,12 +137,7 @@ class ContextFTPL(Learner):
         variance: float = 0.0  # what the anytime schedule counts the round for
         ranges: float = 0.0  # of the rounds learned before it, added up
 
-        stored = State(
-            guess=GUESS,
-            offered=GUESS,
-            variance=Number(low=0.0),
-            ranges=Number(low=0.0),
-        )
+        stored = State(guess=GUESS, offered=GUESS, variance=Number(low=0.0), ranges=Number(low=0.0))
 
     def __init__(
         self,

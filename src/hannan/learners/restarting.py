@@ -97,8 +97,7 @@ class Restarting(Learner):
         inner: Any = None  # the round of the learner at work; None once a restart has come
 
         stored = State(
-            segment=Count(lambda self: len(self.restarts) + 1),
-            inner=Object(OpenRound) | None,
+            segment=Count(lambda self: len(self.restarts) + 1), inner=Object(OpenRound) | None
         )
 
         def odds_of_all(self) -> FloatArray | None:
@@ -165,8 +164,6 @@ class Restarting(Learner):
     def _left(self, step: Any) -> bool:
         """Whether this step can be left of the last round."""
         sets = self.oracle is not None and self.oracle.chooses_sets
-        if type(step) is not tuple or len(step) != 3:
-            return False
         name, args, said = step
         if name == "_restart":
             return args == () and Count().fits(said)
@@ -323,12 +320,9 @@ class Restarting(Learner):
             return bounds[0]
         if isinstance(getattr(player, "learner", None), Learner):
             return None  # what is proved of a learner in a learner need not add up
-        if self.rounds:
-            ledger = self._ledger
-            late = ledger.total_delay, ledger.unanswered + self._late
-            worst = None
-            if hasattr(player, "worst_case"):
-                worst = player.worst_case(self.rounds - self._late, most or 0, *late)
+        if self.rounds and hasattr(player, "worst_case"):
+            late = self._ledger.total_delay, self._ledger.unanswered + self._late
+            worst = player.worst_case(self.rounds - self._late, most or 0, *late)
             if worst is not None:
                 return worst if most is not None and worst < math.inf else None
         return sum(bound for bound in bounds if bound is not None)
@@ -355,7 +349,8 @@ class Restarting(Learner):
     def _extended(self, n_actions: int, changes: dict[str, Any]) -> Self:
         twin = self.clone(learner=self.learner.clone(**changes))
         player = self.player.extended(n_actions, **changes)
-        vars(twin).update(copy.deepcopy({name: getattr(self, name) for name in _CARRIED}))
+        carried = "restarts", "_retry", "_closed", "_closed_bounds", "_late", "_late_loss"
+        vars(twin).update(copy.deepcopy({name: getattr(self, name) for name in carried}))
         twin.player, twin._monitor = player, self._monitor.extended(player, n_actions)
         return twin
 
@@ -383,8 +378,3 @@ class Restarting(Learner):
         if not hasattr(self.player, verb):
             raise InputTypeError(f"{type(self.learner).__name__} has no {verb}().")
         return getattr(self.player, verb)()
-
-
-_CARRIED = (
-    "restarts", "_retry", "_closed", "_closed_bounds", "_late", "_late_loss",
-)  # fmt: skip
