@@ -356,6 +356,15 @@ def test_decisions_are_known_to_copies_and_to_learners_that_were_loaded(tmp_path
         loaded.update(0.5, later)
 
 
+def test_a_decision_that_was_pickled_is_still_that_of_its_maker():
+    learner, twin = make("AllPolicies"), make("AllPolicies")
+    mine, theirs = (pickle.loads(pickle.dumps(each.decide(0))) for each in (learner, twin))
+    with pytest.raises(hn.DecisionError, match="another learner"):
+        learner.update(0.5, theirs)
+    learner.update(0.5, mine)
+    assert learner.rounds == 1
+
+
 def test_who_made_a_decision_is_in_no_file():
     assert content(make("AllPolicies")) == content(make("AllPolicies"))
     learners = [make("AllPolicies"), make("AllPolicies")]
