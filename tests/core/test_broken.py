@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
-from hannan.core import Ledger
+from hannan.core.availability import Availability
 
 ROWS = [[0, 1], [1, 1], [1, 0]]
 CALLS = {
@@ -54,9 +54,9 @@ def test_whatever_is_raised_while_an_action_is_committed_breaks_a_learner(
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, MemoryError, RuntimeError])
 def test_so_does_what_is_raised_once_the_loss_is_learned(monkeypatch, tmp_path, error):
     learner = full()
-    learner.act(0)
+    learner.act(0, available=[1])
     with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "close", raising(error))
+        patch.setattr(Availability, "note", raising(error))
         with pytest.raises(error):
             learner.update([0.0, 1.0])
     assert_broken(learner, tmp_path / "x.hannan")
@@ -118,9 +118,9 @@ def test_ctrl_c_in_a_solver_that_update_calls_breaks_a_learner(tmp_path):
 def test_a_learner_in_a_learner_breaks_both(monkeypatch):
     inner = hn.ContextSemiBanditFTPL(hn.oracles.FinitePolicies(ROWS), seed=0)
     learner = hn.Restarting(inner)
-    learner.act(0)
+    learner.act(0, available=[1])
     with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "close", raising(KeyboardInterrupt))
+        patch.setattr(Availability, "note", raising(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             learner.update(0.5)
     for broken in (learner, learner.player):

@@ -289,7 +289,16 @@ class Learner(Parametrised, ABC):
             if recorded:
                 if restricted or sets.costs is not None:
                     sets.note(opened, loss, self.feedback is Feedback.FULL)
-                self._ledger.close(opened)
+                ledger = self._ledger
+                if opened.number is None:
+                    ledger.current = None
+                else:
+                    del ledger.waiting[opened.number]
+                    opened.odds.hidden = False
+                if opened.late:
+                    ledger.total_delay += ledger.closed - opened.arrived_before
+                ledger.closed += 1
+                ledger.delayed |= bool(ledger.waiting) or ledger.current is not None
         except BaseException as error:
             # `_update` changes nothing if it raises an Exception; others come at any moment.
             if learned or not isinstance(error, Exception):
@@ -500,8 +509,9 @@ class Learner(Parametrised, ABC):
         The same goes for a learner that it plays through.
         """
         given = self.params
-        inside = {name: value for name, value in given.items() if isinstance(value, Learner)}
-        changes: dict[str, Any] = {name: value.fresh(number) for name, value in inside.items()}
+        changes: dict[str, Any] = {
+            name: value.fresh(number) for name, value in given.items() if isinstance(value, Learner)
+        }
         if given.get("seed") is not None:
             state = np.random.SeedSequence([given["seed"], number]).generate_state(1, np.uint64)
             changes["seed"] = int(state[0] >> np.uint64(1))

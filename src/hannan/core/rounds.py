@@ -41,7 +41,6 @@ from hannan.core.validation import FloatArray
 
 IntArray = NDArray[np.intp]
 
-
 MOST_OPEN = 100_000  # decisions of one learner that wait for their losses
 
 
@@ -62,7 +61,8 @@ class Odds:
     def kept(self) -> list[Any]:
         """As files have it: few bytes, since many rounds may be open."""
         numbers = np.atleast_1d(self.weights), self.propensity, self.error
-        return [*(_plain(each) for each in numbers), self.exact, self.hidden]
+        plain = [np.asarray(each, np.float64).tolist() for each in numbers]
+        return [*plain, self.exact, self.hidden]
 
     @classmethod
     def of(cls, kept: Any) -> Odds:
@@ -75,10 +75,6 @@ class Odds:
             raise DamagedFileError("The propensity of an open decision is none.")
         weights, *rest = (np.array(each) if type(each) is list else each for each in numbers)
         return cls(weights, rest[0], rest[1], *flags)
-
-
-def _plain(numbers: Any) -> Any:
-    return numbers.tolist() if isinstance(numbers, np.ndarray) else float(numbers)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -406,20 +402,6 @@ class Ledger(Stored):
             if not same or not same_action(decision.action, opened.answer):
                 raise DecisionError(f"Decision {number} was made by another learner.")
         return opened
-
-    def close(self, opened: OpenRound) -> None:
-        """A round has been learned."""
-        if opened.number is None:
-            self.current = None
-        else:
-            del self.waiting[opened.number]
-            assert opened.odds is not None
-            opened.odds.hidden = False
-        if opened.late:
-            self.total_delay += self.closed - opened.arrived_before
-        self.closed += 1
-        if self.waiting or self.current is not None:
-            self.delayed = True
 
     def forget(self, opened: OpenRound) -> None:
         """A decision will never be answered."""

@@ -233,7 +233,8 @@ class ContextFTPL(Learner):
         least, width = low, high - low  # of f_t - Q_t over all actions
         later, keep = leader, not (opened.late or self._careful)
         if self._careful:  # something may fail once the new leader is known: it is added last
-            leader, later = leader.seeing_round(opened.context, f)
+            leader = leader if leader.n_actions is not None else leader.sized(len(f))
+            later = leader.seeing(opened.context) or leader  # on a renewed X, if it is time
             surprise, least, width = self._beyond_the_guess(opened, f, low, high)
         instability = 0.0
         if not step.measures:

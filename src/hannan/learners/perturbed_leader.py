@@ -338,12 +338,6 @@ class PerturbedLeader(Stored):
             return None
         return self._with(X=X, owed=0, noise=None, found=None, _estimate=None)
 
-    def seeing_round(self, context: Any, losses: Any) -> tuple[Self, Self]:
-        """This leader once K is known, and that after this round, on a renewed X if it is time."""
-        known = self if self.n_actions is not None else self.sized(len(losses))
-        later = known.seeing(context) if known.X.open_world else None
-        return known, later or known
-
     def reseeded(self, key: np.uint64) -> Self:
         """The same past under other noise."""
         twin = copy.copy(self)

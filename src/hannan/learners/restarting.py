@@ -11,7 +11,7 @@ from hannan.core import Action, InputTypeError, Learner, ParameterError, Policy
 from hannan.core.availability import PassedOn, complete
 from hannan.core.learner import Propensities
 from hannan.core.oracle import Timed
-from hannan.core.rounds import OpenRound, Retry, is_action
+from hannan.core.rounds import OpenRound, Retry, chooses_sets, is_action
 from hannan.core.state import Count, ListOf, Number, Object, Part, State, require
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.learners.drift_monitor import DriftMonitor
@@ -163,7 +163,6 @@ class Restarting(Learner):
 
     def _left(self, step: Any) -> bool:
         """Whether this step can be left of the last round."""
-        sets = self.oracle is not None and self.oracle.chooses_sets
         name, args, said = step
         if name == "_restart":
             return args == () and Count().fits(said)
@@ -171,7 +170,7 @@ class Restarting(Learner):
         if type(said) is not tuple or not 0 < len(said) == size or type(args) is not tuple:
             return False
         sized = len(args) == counts and all(map(Count().fits, args))
-        return sized and is_action(said[size - 3], self.action_count, sets)
+        return sized and is_action(said[size - 3], self.action_count, chooses_sets(self))
 
     @property
     def loss_range(self) -> tuple[float, float] | None:
