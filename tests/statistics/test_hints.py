@@ -392,8 +392,8 @@ def test_a_baseline_for_actions_that_are_never_seen_shows(monkeypatch):
 def test_trust_that_is_not_earned_shows(monkeypatch):
     init = Prediction.__init__
 
-    def trusting(self, predictor, loss_range, m, n_actions, trust="earned"):
-        init(self, predictor, loss_range, m, n_actions, "always")
+    def trusting(self, predictor, loss_range, oracle, trust):
+        init(self, predictor, loss_range, oracle, "always")
 
     monkeypatch.setattr(Prediction, "__init__", trusting)
     fails(test_guesses_are_used_only_while_they_have_done_better_than_none)

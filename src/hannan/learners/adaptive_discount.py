@@ -255,7 +255,8 @@ class AdaptiveDiscount(Learner):
             raise LossError(f"AdaptiveDiscount takes a loss for each element; got {loss!r}.")
         known, context = self._leader.n_actions, opened.context
         f, low, high = check_full_losses(self.oracle, loss, known, self._range)
-        leader, later = self._leader.seeing_round(context, f)
+        leader = self._leader if known is not None else self._leader.sized(len(f))
+        later = leader.seeing(context) or leader  # on a renewed X, if it is time
         costs = _costs(f, opened.actions)
         measured = _costs(f, opened.shadows) if opened.shadowed else costs
         missed = self.rounds - opened.learned
