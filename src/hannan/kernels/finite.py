@@ -98,8 +98,11 @@ def project(tables, codes, start, stop, out):
 
 
 @njit(nogil=True)
-def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block, begin, end):
-    """block[i, n] = noise of policy n in draw first + i, for begin <= n < end, multiples of 16."""
+def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block, begin, end, past_caches):
+    """block[i, n] = noise of policy n in draw first + i, for policies begin .. end - 1.
+
+    Both are multiples of sixteen; `past_caches` as for `transpose`.
+    """
     draws, policies = block.shape
     tables = lanes.aligned(n_rows * WIDTH)
     tile = lanes.aligned(CHUNK * WIDTH)
@@ -113,7 +116,7 @@ def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block, begin, en
             stop = n + CHUNK if n + CHUNK < end else end
             project(tables, codes, n, stop, tile)
             column = i * policies + n if whole else 0
-            transpose(tile, stop - n, out, width, column)
+            transpose(tile, stop - n, out, width, column, whole and past_caches)
             if not whole:
                 for row in range(draws - i):
                     for m in range(n, stop):

@@ -268,6 +268,6 @@ def emit(hist, totals, heavy, shape, tile, out, row_width, column):
                 else:
                     for c in range(C):
                         lanes.store(tile, ((c * K + k) * WIDTH + i) * WIDTH, zero)
-        transpose(tile, C * K * WIDTH, out, row_width, column + g * C * K * WIDTH)
+        transpose(tile, C * K * WIDTH, out, row_width, column + g * C * K * WIDTH, False)
     rest_rows = totals.size // WIDTH
-    transpose(totals, rest_rows, out, row_width, column + G * C * K * WIDTH)
+    transpose(totals, rest_rows, out, row_width, column + G * C * K * WIDTH, False)

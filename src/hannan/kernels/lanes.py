@@ -88,6 +88,23 @@ def store(typing_context, array, offset, lanes):
 
 
 @intrinsic
+def stream(typing_context, array, offset, lanes):
+    """The same past the caches, for what is not read again soon.
+
+    The address must be a multiple of the size of sixteen numbers.
+    """
+
+    def generate(context, builder, signature, args):
+        align = WIDTH * signature.args[0].dtype.bitwidth // 8
+        stored = builder.store(args[2], _pointer(context, builder, signature, args), align=align)
+        one = ir.Constant(ir.IntType(32), 1)
+        stored.set_metadata("nontemporal", builder.module.add_metadata([one]))
+        return context.get_dummy_value()
+
+    return types.void(array, offset, lanes), generate
+
+
+@intrinsic
 def splat(typing_context, number):
     """The same number in every lane."""
 
@@ -245,6 +262,7 @@ if getattr(config, "DISABLE_JIT"):  # noqa: B009
     globals().update(
         load=lambda array, offset: array[offset : offset + WIDTH].copy(),
         store=lambda array, offset, lanes: array.__setitem__(slice(offset, offset + WIDTH), lanes),
+        stream=lambda array, offset, lanes: array.__setitem__(slice(offset, offset + WIDTH), lanes),
         splat=lambda number: np.full(WIDTH, number),
         add=np.add,
         sub=np.subtract,

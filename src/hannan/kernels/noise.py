@@ -169,15 +169,32 @@ def _shuffle(src, src_step, src_start, dst, dst_step, dst_start):
 
 
 @njit
-def transpose(tile, policies, out, width, column):
-    """out[b, column + n] = tile[n, b] for n < policies (a multiple of sixteen)."""
+def _shuffle_away(src, dst, dst_step, dst_start):
+    """The last of them, past the caches."""
+    for i in range(WIDTH // 2):
+        a = lanes.load(src, i * WIDTH)
+        b = lanes.load(src, (i + WIDTH // 2) * WIDTH)
+        lanes.stream(dst, dst_start + 2 * i * dst_step, lanes.zip_low(a, b))
+        lanes.stream(dst, dst_start + (2 * i + 1) * dst_step, lanes.zip_high(a, b))
+
+
+@njit
+def transpose(tile, policies, out, width, column, past_caches):
+    """out[b, column + n] = tile[n, b] for n < policies (a multiple of sixteen).
+
+    `past_caches`: written around the caches; rows of `out` and the column then begin with a cache
+    line.
+    """
     s, t = lanes.aligned(WIDTH * WIDTH), lanes.aligned(WIDTH * WIDTH)
     step, start = int64(WIDTH), int64(0)  # as constants they would be compiled for separately
     for n in range(0, policies, WIDTH):
         _shuffle(tile, step, n * step, s, step, start)
         _shuffle(s, step, start, t, step, start)
         _shuffle(t, step, start, s, step, start)
-        _shuffle(s, step, start, out, width, column + n)
+        if past_caches:
+            _shuffle_away(s, out, width, column + n)
+        else:
+            _shuffle(s, step, start, out, width, column + n)
 
 
 @njit(nogil=True)
@@ -193,6 +210,6 @@ def fill_rows(key, stream, first, block):
         fill_laplace(key, stream, first + i, tile)
         whole = i + WIDTH <= draws
         rows = block[i : i + WIDTH] if whole else spare
-        transpose(tile, width, rows.reshape(-1), width, int64(0))
+        transpose(tile, width, rows.reshape(-1), width, int64(0), False)
         if not whole:
             block[i:] = spare[: draws - i]

@@ -493,5 +493,6 @@ class FiniteNoise(LaplaceNoise):
 
     def _fill(self, first: int, block: NDArray[np.float32], start: int, stop: int) -> None:
         plan = self._plan
-        given = plan.steps, plan.n_rows, plan.codes, block, start, stop
+        past_caches = block.shape[1] >= _PIECE and block.ctypes.data % 64 == 0
+        given = plan.steps, plan.n_rows, plan.codes, block, start, stop, past_caches
         kernel.fill_rows(self.key, self.stream, first, self.n_cells, *given)
