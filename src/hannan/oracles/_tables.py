@@ -10,7 +10,6 @@ from hannan.core.arrays import as_scalar
 from hannan.core.oracle import Lesson, Trials
 from hannan.core.validation import FloatArray
 from hannan.kernels import law as kernel
-from hannan.kernels import linear
 
 
 def check_table_context(owner: object, context: Any, n_contexts: int) -> int:
@@ -43,16 +42,6 @@ def law_of_argmin(values: FloatArray, scale: float) -> FloatArray:
         q[np.argmin(values)] = 1.0
     else:
         kernel.argmin_law(values, scale, q)
-    return q
-
-
-def law_of_normal(values: FloatArray, sigma: float) -> FloatArray:
-    """Probability of each entry to be the smallest under normal noise: 48-point quadrature."""
-    q = np.zeros(len(values))
-    if sigma == 0.0:
-        q[values.argmin()] = 1.0
-    else:
-        linear.normal_law(values, sigma, -1, 0.0, q)
     return q
 
 

@@ -189,10 +189,12 @@ class TableObjective(Solved):
         self, context: int, action: int, loss: float, draw: Draw, trials: Trials, plus: Plus = None
     ) -> Lesson | None:
         """Computed from the law, where that is wanted and there is noise."""
-        noisy = _address(draw.noise, context)[2] >= 0
-        if not (trials.exact and noisy and draw.scale):
+        noise, _, scale = draw
+        noisy = isinstance(noise, TableNoise) and noise.places.item(context) >= 0
+        if not (trials.exact and noisy and scale):
             return None
-        return exact_lesson(self._row(context, plus)[0], draw.scale, action, loss, trials)
+        row = self.totals[context] if plus is None else self.totals[context] + plus
+        return exact_lesson(row, scale, action, loss, trials)
 
     def _row(self, context: int, plus: Plus = None, available: Available = None) -> FloatArray:
         """Totals of one context, [1, K]; infinite for actions that are not available."""

@@ -19,8 +19,7 @@ from hannan.kernels import described as kernel
 from hannan.kernels import linear
 from hannan.kernels.losses import extremes
 from hannan.oracles._features import MenuOracle, as_numbers
-from hannan.oracles._tables import law_of_normal
-from hannan.oracles.linear_policies import Regressed
+from hannan.oracles.linear_policies import Regressed, law_of_normal
 
 _COMPLEXITY_ROWS = 500
 _COMPLEXITY_PAIRS = 8
