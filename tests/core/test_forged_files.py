@@ -23,7 +23,6 @@ from hannan.core.storage.files import decoded
 from hannan.core.storage.files import packed as content_of
 from hannan.core.stored import Stored
 from tests.for_each import for_each
-from tests.thinning import more_at_night
 
 ROWS = np.random.default_rng(0).random((24, 3)).round(2)
 
@@ -417,11 +416,14 @@ def test_open_worlds_go_on_from_their_files(name, wrapped, rounds):
 
 
 @pytest.mark.slow(minutes=0.3)
-@pytest.mark.parametrize("count", more_at_night(2_000, 10_000))
-def test_many_forgeries(count):
+@pytest.mark.parametrize(
+    ("seed", "count"),
+    [(0, 2_000), *(pytest.param(k, 10_000, marks=pytest.mark.nightly) for k in range(5))],
+)
+def test_many_forgeries(seed, count):
     """See `tests.core.forger`, which makes as many as one likes."""
     found = subprocess.run(
-        [sys.executable, "-m", "tests.core.forger", "--count", str(count)],
+        [sys.executable, "-m", "tests.core.forger", "--seed", str(seed), "--count", str(count)],
         capture_output=True, text=True, check=False, env={**os.environ, "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
     assert found.returncode == 0, found.stdout[-4000:] + found.stderr[-2000:]

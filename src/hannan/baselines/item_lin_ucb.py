@@ -169,7 +169,7 @@ class ItemLinUCB(Bandit):
         if context.context is not None:
             context = context.with_context(check_row(context.context))
         assert isinstance(context, Menu)
-        sizes = 0 if context.context is None else len(context.context), context.rows.shape[1]
+        sizes = _sizes_of(context)
         if self._shared is not None and sizes != self._sizes:
             raise ContextError(
                 f"ItemLinUCB has seen contexts with {self._sizes[0]} features and items with "
@@ -178,7 +178,9 @@ class ItemLinUCB(Bandit):
         return context
 
     def _holds(self, context: Any) -> bool:
-        return isinstance(context, Menu) and np.ndim(context.context) < 2
+        if not isinstance(context, Menu) or np.ndim(context.context) > 1:
+            return False
+        return self._shared is None or _sizes_of(context) == self._sizes
 
     def _prepare(self, opened: GreedyRound) -> None:
         opened.best = int(self._bounds(opened.context).argmax())
@@ -229,6 +231,11 @@ class ItemLinUCB(Bandit):
             own.across += np.outer(x, z)
             shared.add(own, -1.0)
             shared.learn(z, reward)
+
+
+def _sizes_of(menu: Menu) -> tuple[int, int]:
+    """The numbers of features of the context and of the items."""
+    return 0 if menu.context is None else len(menu.context), menu.rows.shape[1]
 
 
 def _features(menu: Menu) -> FloatArray:

@@ -9,6 +9,7 @@ from typing import Any
 from hannan.core.params import Parametrised
 from hannan.core.state import Count, DictOf, Object, State
 from hannan.core.state import Text as Words
+from hannan.core.validation import check_integer
 from hannan.features._cells import (
     Buckets,
     as_date,
@@ -64,7 +65,7 @@ class Places(Parametrised):
 
     def __init__(self, size: int, each: int = 0, levels: Sequence[str] = ()) -> None:
         self.size = size
-        self.each = each
+        self.each = check_integer(self, "each", each, 0)
         self.levels = levels
         self._single = size - max(1, size // 5) if size else 0
         self._shared = Buckets(size - self._single)

@@ -338,7 +338,7 @@ class Hint(HintRecord):
         Whether hints are played.
     """
 
-    stored = State(predictor=Part() | None, hinted=Count(), refused=Count())
+    stored = State(predictor=Part(), hinted=Count(), refused=Count())
 
     def __init__(
         self,

@@ -38,6 +38,7 @@ from hannan.learners.step_size import StepSize
 # It bounds q^2 E[W^2] too (there 2, 1.5, 1.36, 1.32, 1.31, then 1.3 would do).
 # Probabilities in place of successes: at most this, and for a known part of the draw much less.
 _SECOND_MOMENT = {1: 2.0, 2: 1.51, 3: 1.38}
+_MOST_SUCCESSES = 10_000
 # Less than r in the sum of probabilities spares draws. Up to a half of that leaves those that are
 # 0 or 1 as they were, and these are the worst case.
 _HALF = 0.5
@@ -58,7 +59,7 @@ class Resampling(Parametrised):
     Parameters
     ----------
     successes
-        r: more of them, less variance and more draws; at most 10 with pairs.
+        r, below 10,000: more of them, less variance and more draws; at most 10 with pairs.
     exact
         True: the mean itself, which takes an oracle that can compute q. False: always draws.
         None: the mean where the oracle can compute q, else draws.
@@ -81,7 +82,7 @@ class Resampling(Parametrised):
     def __init__(
         self, successes: int = 2, exact: bool | None = None, pairs: bool | None = False
     ) -> None:
-        self.successes = check_integer(self, "successes", successes, 1)
+        self.successes = check_integer(self, "successes", successes, 1, _MOST_SUCCESSES)
         for name, value in (("exact", exact), ("pairs", pairs)):
             if value not in (None, True, False):
                 raise refuse(self, name, "True, False or None", value)

@@ -39,7 +39,9 @@ class Prediction(Stored):
 
     stored = State(
         predictor=Part(),
-        squared_error=Number() | None,
+        squared_error=(Number() | None).where(
+            lambda self, error: (error is None) == (self.predictor is None)
+        ),
         _with=Number(),
         _without=Number(),
         _n_actions=Count().where(lambda self, n: self.oracle.n_actions in (None, n)),

@@ -66,7 +66,7 @@ class Beside(Learner):
         if not isinstance(learner, Learner):
             raise refuse(self, "learner", "a learner, such as ContextSemiBanditFTPL(…)", learner)
         self.learner: Learner = learner
-        self.draws = check_integer(self, "draws", draws, 2)
+        self.draws = check_integer(self, "draws", draws, 2, 10**6)
         self.oracle = learner.oracle
         self.feedback = learner.feedback  # type: ignore[misc]
         self.late = learner.late
