@@ -418,7 +418,7 @@ def test_open_worlds_go_on_from_their_files(name, wrapped, rounds):
 @pytest.mark.slow(minutes=0.3)
 @pytest.mark.parametrize(
     ("seed", "count"),
-    [(0, 2_000), *(pytest.param(k, 10_000, marks=pytest.mark.nightly) for k in range(5))],
+    [(0, 2_000), *(pytest.param(k, 10_000, marks=pytest.mark.nightly) for k in range(8))],
 )
 def test_many_forgeries(seed, count):
     """See `tests.core.forger`, which makes as many as one likes."""

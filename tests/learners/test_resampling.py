@@ -496,3 +496,11 @@ def test_weights_are_asked_for_elements_that_need_them_only():
     )
     assert weights.tolist() == [0.0, 1.0, 1.5]
     assert used == 3
+
+
+def test_numbers_that_would_take_for_ever_are_refused():
+    with pytest.raises(hn.ParameterError, match="successes"):
+        hn.Resampling(10_000)
+    learner = hn.TsallisINF(hn.oracles.AllPolicies(1, 2), seed=0)
+    with pytest.raises(hn.ParameterError, match="draws"):
+        hn.off_policy.Recorder(learner, draws=10**6)
