@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import HashingVectorizer
 
 import hannan as hn
-from hannan.features import Category, Date, Features, Flag, Number, Text
+from hannan.features import Category, Date, Features, Flag, Number, Text, Vector
 from tests.features.hostile import HOLES, Colour
 
 
@@ -25,7 +25,10 @@ def written(column, value):
 # Numbers -----------------------------------------------------------------------------------------
 
 
-@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30))
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=7)
+    | st.lists(st.sampled_from([-9.0, -4.5, -1.0, 0.5, 4.0, 7.0]), min_size=1, max_size=30)
+)
 def test_numbers_are_standardised_over_all_up_to_this_one(values):
     column = Number(clip=1e6)
     for t, value in enumerate(values):
@@ -96,26 +99,74 @@ def test_an_accident_is_forgotten_and_a_new_scale_is_learned():
     assert 0.5 < spread < 8.0
 
 
+@pytest.mark.parametrize("at", [0, 1, 4, 20, 63, 64, 100])
+def test_an_accident_anywhere_hardly_changes_the_scale(at):
+    rng = np.random.default_rng(at)
+    values = rng.normal(50.0, 3.0, size=200)
+    column, spoiled = Number(), Number()
+    for t, x in enumerate(values.tolist()):
+        column.see(x)
+        spoiled.see(1e6 if t == at else x)
+    for x in (47.0, 50.0, 53.0):
+        assert written(spoiled, x)[1][0] == pytest.approx(written(column, x)[1][0], abs=0.1)
+    assert written(spoiled, 1e6) == (True, [10.0, 0.0])
+
+
+def test_a_number_for_what_is_not_known_does_not_hide_the_others():
+    rng = np.random.default_rng(0)
+    column = Number()
+    for x in rng.normal(50.0, 3.0, size=2000).tolist():
+        column.see(999_999 if rng.random() < 0.05 else x)
+    assert written(column, 53.0)[1][0] - written(column, 50.0)[1][0] > 0.5
+
+
 class Slowly:
     """Mean and deviation, written and learned one after the other, bit for bit."""
 
     def __init__(self):
-        self.count, self.mean, self.squares = 0, 0.0, 0.0
+        self.values, self.mean, self.squares = [], 0.0, 0.0
+
+    def with_one(self, x):
+        """Mean and squares with one more, what is written for it, and nothing else changed."""
+        before, count, off = self.mean, len(self.values) + 1, x - self.mean
+        squares = self.squares + off * (off - off / count)
+        spread = math.sqrt(squares / count)
+        z = (off - off / count) / spread if spread > 0.0 else 0.0
+        if count > 64 and abs(z) <= 5.0:
+            return before + off / count, squares, z
+        last = [*self.values[-64:], x]
+        middle = sorted(last)[len(last) // 2]
+        unit = sorted(abs(each - middle) for each in last)[4 * (len(last) - 1) // 5] / 1.2816
+        moments = count - 1, self.mean, self.squares
+        if count <= 64:
+            moments = 0, 0.0, 0.0
+            for each in self.values:
+                moments = self.moved(moments, each, middle, unit, len(last))
+        _, mean, squares = self.moved(moments, x, middle, unit, len(last))
+        far = len(last) >= 8 and unit > 0.0 and abs(x - middle) > 30.0 * unit
+        off = x - moments[1]
+        rest = x - mean if far else off - off / count
+        spread = math.sqrt(squares / count)
+        return mean, squares, max(-10.0, min(10.0, rest / spread)) if spread > 0.0 else 0.0
+
+    @staticmethod
+    def moved(moments, x, middle, unit, size):
+        count, mean, squares = moments
+        off = x - mean
+        if size >= 8 and unit > 0.0:
+            if abs(x - middle) > 30.0 * unit:
+                off = middle + math.copysign(5.0 * unit, x - middle) - mean
+        elif count >= 32 and 0.0 < 30.0 * math.sqrt(squares / count) < abs(off):
+            off = math.copysign(30.0 * math.sqrt(squares / count), off)
+        step = off / (count + 1)
+        return count + 1, mean + step, squares + off * (off - step)
 
     def write(self, x):
-        count, off = self.count + 1, x - self.mean
-        rest = off - off / count
-        spread = math.sqrt((self.squares + off * rest) / count)
-        return max(-10.0, min(10.0, rest / spread)) if spread > 0.0 else 0.0
+        return self.with_one(x)[2]
 
     def see(self, x):
-        off = x - self.mean
-        usual = 30.0 * math.sqrt(self.squares / self.count) if self.count >= 32 else 0.0
-        if 0.0 < usual < abs(off):
-            off = math.copysign(usual, off)
-        self.count += 1
-        self.mean += off / self.count
-        self.squares += off * (off - off / self.count)
+        self.mean, self.squares, _ = self.with_one(x)
+        self.values.append(x)
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(-170, 18), st.sampled_from([0.0, 3.0, 12.0, 40.0]))
@@ -130,7 +181,60 @@ def test_one_pass_is_two_bit_for_bit(seed, size, accident):
         for learn, what in news:
             learn(what)
         slow.see(x)
-    assert column._state() == {"_count": 150, "_mean": slow.mean, "_squares": slow.squares}
+    state = column._state()
+    assert sorted(state.pop("_lately")) == sorted(slow.values[-64:])
+    assert state == {"_count": 150, "_mean": slow.mean, "_squares": slow.squares}
+
+
+# Vectors ----------------------------------------------------------------------------------------
+
+
+def test_each_entry_of_a_vector_is_a_number():
+    rng = np.random.default_rng(0)
+    column, entries = Vector(3), [Number(indicator=False) for _ in range(3)]
+    for value in rng.normal(size=(100, 3)):
+        forms = value, value.tolist(), tuple(value)
+        expected = [written(entry, x)[1][0] for entry, x in zip(entries, value, strict=True)]
+        assert all(written(column, form) == (True, [*expected, 0.0]) for form in forms)
+        column.see(value)
+        for entry, x in zip(entries, value, strict=True):
+            entry.see(x)
+    assert column.labels("emb") == ["emb[0]", "emb[1]", "emb[2]", "emb missing"]
+
+
+@pytest.mark.parametrize("value", [[1.0, 2.0], [1.0] * 4, [1.0, "a", 3.0], "1,2,3", [], 3.0])
+def test_other_values_are_no_vector(value):
+    column = Vector(3)
+    column.see([1.0, 2.0, 3.0])
+    assert written(column, value) == (False, [0.0, 0.0, 0.0, 1.0])
+    assert written(column, None) == (True, [0.0, 0.0, 0.0, 1.0])
+    assert written(column, [math.nan, 2.0, 9.0])[1][0] == 0.0
+
+
+def test_a_long_vector_is_folded_and_keeps_its_distances():
+    rng = np.random.default_rng(0)
+    column, rows = Vector(1000, indicator=False), rng.normal(size=(60, 1000))
+    for row in rows:
+        column.see(row)
+    assert column.width == len(column.labels("emb")) == 256
+    short = np.array([written(column, row)[1] for row in rows])
+    true = ((rows[0] - rows[1:]) ** 2).sum(axis=1)
+    folded = ((short[0] - short[1:]) ** 2).sum(axis=1)
+    np.testing.assert_allclose(folded.mean() / true.mean(), 1.0, atol=0.15)
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [(np.arange(8.0), "Vector"), (np.arange(8), "Vector"), ([0.5, 1], "Vector"),
+     (["red", "blue"], "Text"), ([], "Text"), ([True, False], "Text")],
+)  # fmt: skip
+def test_lists_of_numbers_are_found(value, kind):
+    features = Features().find([{"emb": value}])
+    assert features.kinds == {"emb": kind}
+    features.see({"emb": value})
+    assert features.encode({"emb": [1.0, 2.0, "a"]}).shape == (features.width,)
+    if kind == "Vector":
+        assert features.names[: len(value)] == [f"emb[{i}]" for i in range(len(value))]
 
 
 # Categories --------------------------------------------------------------------------------------

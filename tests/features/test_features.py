@@ -18,7 +18,7 @@ import hannan as hn
 from hannan.core.storage import reread
 from hannan.core.storage.encoding import Encoder
 from hannan.core.storage.files import packed
-from hannan.features import Category, Column, Date, Features, Flag, Number, Text
+from hannan.features import Category, Column, Date, Features, Flag, Number, Text, Vector
 from hannan.features._cells import words_of
 from tests.features import hostile
 
@@ -41,6 +41,8 @@ CONTRACT = {
     "Date": Date(),
     "Date, read": Date(["day", "hour"], format="%d.%m.%Y"),
     "Flag": Flag(),
+    "Vector": Vector(3),
+    "Vector, long": Vector(300, indicator=False),
 }
 
 

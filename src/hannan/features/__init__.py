@@ -7,5 +7,6 @@ from hannan.features.features import Features
 from hannan.features.flag import Flag
 from hannan.features.number import Number
 from hannan.features.text import Text
+from hannan.features.vector import Vector
 
-__all__ = ["Category", "Column", "Date", "Features", "Flag", "Number", "Text"]
+__all__ = ["Category", "Column", "Date", "Features", "Flag", "Number", "Text", "Vector"]

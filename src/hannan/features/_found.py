@@ -14,6 +14,7 @@ from hannan.features.date import Date
 from hannan.features.flag import Flag, as_flag
 from hannan.features.number import Number, looks_like_number
 from hannan.features.text import Text
+from hannan.features.vector import Vector, as_vector
 
 WORDS: dict[str, type[Column]] = {
     "number": Number,
@@ -22,6 +23,7 @@ WORDS: dict[str, type[Column]] = {
     "date": Date,
     "flag": Flag,
 }
+FOUND: frozenset[type[Column]] = frozenset({*WORDS.values(), Vector})
 _SENTENCE = 4  # words; fewer are rather a name
 _LIST = (list, set, frozenset, Mapping)
 _BUCKETS = 8  # of a text
@@ -35,6 +37,8 @@ def kind_of(values: Sequence[Any]) -> type[Column]:
     ['Number', 'Number', 'Date', 'Category', 'Flag', 'Category']
     >>> kind_of(["The parcel came two days late."]).__name__, kind_of([3, "pro"]).__name__
     ('Text', 'Category')
+    >>> kind_of([[0.5, 1.0], [2, 3]]).__name__, kind_of([["red", "blue"]]).__name__
+    ('Vector', 'Text')
     """
     if all(isinstance(value, bool | np.bool_) or _is_flag_word(value) for value in values):
         return Flag
@@ -42,6 +46,9 @@ def kind_of(values: Sequence[Any]) -> type[Column]:
         return Number
     if all(map(looks_like_date, values)):
         return Date
+    vectors = [as_vector(value) for value in values]
+    if all(each is not None and len(each) == len(vectors[0] or ()) for each in vectors):
+        return Vector
     if all(isinstance(value, _LIST) for value in values):
         return Text
     texts = [value for value in values if isinstance(value, str)]
@@ -71,6 +78,7 @@ _COLUMNS: dict[type[Column], Callable[[Sequence[Any]], Column]] = {
     Flag: lambda values: Flag(indicator=False),
     Date: _dates_of,
     Text: lambda values: Text(_BUCKETS, indicator=False),
+    Vector: lambda values: Vector(len(values[0]), indicator=False),
 }
 
 

@@ -18,7 +18,7 @@ from hannan.features._cells import (
     looks_like_date,
     words_of,
 )
-from hannan.features.column import News
+from hannan.features.column import Events, News
 from hannan.features.number import Number, as_number, looks_like_number
 
 _TRACKED = 64  # columns of numbers whose means are known
@@ -101,6 +101,7 @@ class Places(Parametrised):
         out: list[float],
         at: int,
         news: News,
+        events: Events,
     ) -> None:
         """Add what a row says to the numbers from the place `at` on.
 
@@ -120,14 +121,19 @@ class Places(Parametrised):
                 place = places.get(_MISSING if value is None else value)
                 if place is not None:  # as most often
                     out[at + place] += 1.0
+                    if value is None and name in self._levels:
+                        events.append(("missing", name))
                     continue
-            self._write(name, value, out, at, new, news)
+            key = self._write(name, value, out, at, new, news)
+            if name in self._levels and (key == _MISSING or not places or key not in places):
+                events.append(("missing" if key == _MISSING else "new", name))
         if new:
             news.append((self._give, new))
 
     def _write(
         self, name: str, value: Any, out: list[float], at: int, new: dict[Cell, int], news: News
-    ) -> None:
+    ) -> str | None:
+        """Write a value, and return its level; None for a text of many words."""
         x, key = self._read(name, value)
         amount = 1.0
         if key == _NUMBER:
@@ -136,12 +142,13 @@ class Places(Parametrised):
         elif key is None:
             words = words_of(value)[:_WORDS]
             self._scatter(name, words, 1.0 / math.sqrt(max(len(words), 1)), out, at)
-            return
+            return None
         place = self._place(name, key, new)
         if place is not None:
             out[at + place] += amount
         else:
             self._scatter(name, [key], amount, out, at)
+        return key
 
     def _scatter(
         self, name: str, words: list[str], amount: float, out: list[float], at: int

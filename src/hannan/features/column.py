@@ -13,6 +13,9 @@ from hannan.core.validation import refuse
 News = list[tuple[Callable[[Any], Any], Any]]
 """What is to be learned from a row once it counts: calls, each with its argument."""
 
+Events = list[tuple[str, str | int]]
+"""What is wrong with a row: "missing", "new", "odd" or "there", each with the name of a column."""
+
 
 class Column(Parametrised, ABC):
     """How the values of one column become `width` numbers, and what it learns from them.

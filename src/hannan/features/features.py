@@ -13,15 +13,16 @@ import numpy as np
 
 from hannan.core.errors import ContextError, InputTypeError
 from hannan.core.params import Parametrised
-from hannan.core.state import Count, Flag, ListOf, Object, State, Text, require, same
+from hannan.core.state import Count, Flag, ListOf, Object, Part, State, Text, require, same
 from hannan.core.storage import save
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.features._cells import is_missing, repr_of
-from hannan.features._found import WORDS, laid_out
+from hannan.features._found import FOUND, WORDS, laid_out
 from hannan.features._places import Cell, Places
+from hannan.features._quality import BLOCK, MOST_LATE, OTHERS, Quality, Shares
 from hannan.features._rows import Cells, cells_of
 from hannan.features.category import Category
-from hannan.features.column import Column, News
+from hannan.features.column import Column, Events, News
 
 MOST = 512
 """No array of features is longer."""
@@ -41,26 +42,27 @@ class Features(Parametrised):
     deviations of numbers, levels of categories. Ask `encode` first, then `see`, once for each row:
     what is encoded is the row as it will look once it has been seen.
 
-    Columns are declared, or found from the first row: numbers, booleans, dates, short text as
-    categories, longer text as words. The width is fixed from then on. Levels of categories, missing
-    values, and what comes later, in new columns or of another kind than at first, take the places
-    kept for them as they appear, and share a few by a hash once all are taken. So a row of named
-    values is never refused.
+    Columns are declared, or found from the first row: numbers, booleans, dates, lists and arrays of
+    numbers, short text as categories, longer text as words. The width is fixed from then on.
+    Levels of categories, missing values, and what comes later, in new columns or of another kind
+    than at first, take the places kept for them as they appear, and share a few by a hash once
+    all are taken. So a row of named values is never refused.
 
     Parameters
     ----------
     columns
-        What each column is: a `Number`, `Category`, `Text`, `Date` or `Flag`, one of these words
-        in small letters, or a list of levels. A value that cannot be read as declared is refused
-        by `encode`; a column that a row lacks is missing. None finds the columns.
+        What each column is: a `Number`, `Category`, `Text`, `Date`, `Flag` or `Vector`, one of the
+        first five words in small letters, or a list of levels. A value that cannot be read as
+        declared is refused by `encode`; a column that a row lacks is missing. None finds the
+        columns.
     places
         How many places there are for what has no number of its own. Where columns are declared None
         stands for 0, and other columns are ignored. Where they are found it stands for 8 for what
         is new and 8 for each category, less where `room` does not allow as many.
     room
         About how many numbers a row may take in all where columns are found: numbers and booleans
-        take 1, dates 5 or 7, text 8, and places the rest. The width is at most 512, and columns for
-        which that is not enough take places.
+        take 1, dates 5 or 7, text 8, lists of numbers their length up to 256, and places the rest.
+        The width is at most 512, and columns for which that is not enough take places.
 
     Examples
     --------
@@ -92,6 +94,7 @@ class Features(Parametrised):
         _parts=ListOf(Object(Column), length=lambda self: len(self._names)),
         _categories=ListOf(Text() | Count()),
         _places=Object(Places),
+        _quality=Part(),
         _sequence=Flag() | None,
         _length=Count(),
         _rows=Count(),
@@ -111,6 +114,7 @@ class Features(Parametrised):
         self._parts: list[Column] = []
         self._categories: list[Name] = []
         self._places = Places(0)
+        self._quality = Quality()
         self._sequence: bool | None = None
         self._length = 0
         self._rows = 0
@@ -141,7 +145,7 @@ class Features(Parametrised):
             levels = [_shown(name) for name in self._categories]
             require(
                 self,
-                parts=all(type(part) in WORDS.values() for part in parts),
+                parts=all(type(part) in FOUND for part in parts),
                 names=self._fixed_width or not known,
                 places=list(self._places.levels) == levels,
                 length=not self._sequence
@@ -150,11 +154,15 @@ class Features(Parametrised):
 
     def _restored(self) -> None:
         """Gather what each row needs."""
-        self._plan: list[tuple[Name, Read, int]] = []
+        self._plan: list[tuple[Name, Read, int, int, slice]] = []
         at = 0
         for name, part in zip(self._names, self._parts, strict=True):
-            self._plan.append((name, part.read, at))
-            at += part.width
+            labels, end = part.labels(_shown(name)), at + part.width
+            hole = f"{_shown(name)} missing"
+            gap = at + labels.index(hole) if hole in labels else -1
+            shared = slice(end - part.buckets, end) if isinstance(part, Category) else slice(0)
+            self._plan.append((name, part.read, at, gap, shared))
+            at = end
         self._width = at
         self._format = f"{at + self._places.size}d"
         self._known = dict.fromkeys([*self._names, *self._categories])
@@ -186,6 +194,41 @@ class Features(Parametrised):
     def rows(self) -> int:
         """How many rows were seen."""
         return self._rows
+
+    @property
+    def quality(self) -> Shares:
+        """For each column the shares of rows in which it was missing, new or odd.
+
+        Lately, over about the last 1,000 rows, and before, None without rows before. *New* is a
+        level without a place of its own so far, *odd* a value of another kind than the column. A
+        column that came later has the share of rows with it, "unknown", too.
+        """
+        return self._quality.shares(self._own, self._rows % BLOCK)
+
+    def changes(self, rows: str = "rows") -> list[str]:
+        """Return a sentence for each share of missing, new or odd values that has clearly grown.
+
+        If rows are independent and alike, the probability that there ever is one is at most 1 %.
+
+        Parameters
+        ----------
+        rows
+            What rows are called there.
+
+        >>> features = Features()
+        >>> for t in range(400):
+        ...     features.see({"age": 20 + t % 50} if t < 300 else {"agee": 30})
+        >>> for sentence in features.changes():
+        ...     print(sentence)
+        age: missing in 50 % of the last 200 rows, before in 0 %
+        agee: a column never seen before, in 50 % of the last 200 rows, before in 0 %
+        """
+        return self._quality.notes(self._own, rows)
+
+    @property
+    def _own(self) -> list[str]:
+        """The columns that were declared, or had a value in the first row."""
+        return [_shown(name) for name in self._known]
 
     def find(self, rows: Iterable[Any]) -> Self:
         """Fix the columns by several rows instead of the first one alone.
@@ -235,7 +278,7 @@ class Features(Parametrised):
         given = row if type(row) is dict else cells_of(row)
         if not self._fixed_width:
             self.find([given])
-        self._learn(given, self._pass(given)[1], self._rows)
+        self._learn(given, *self._pass(given)[1:], self._rows)
 
     def read(self, row: Any = None) -> tuple[FloatArray, Callable[[], None]]:
         """The array of a row, and a call that learns from the row: `encode` and `see` in one pass.
@@ -246,32 +289,40 @@ class Features(Parametrised):
         if not self._fixed_width:
             twin = self.clone().find([given])
             return twin.encode(given), partial(self.see, given)
-        out, news = self._pass(given, self.columns is not None)
+        out, news, events = self._pass(given, self.columns is not None)
         x = np.empty(len(out))
         pack_into(self._format, x.data, 0, *out)  # several times as fast as np.array(out)
-        return x, partial(self._learn, given, news, self._rows)
+        return x, partial(self._learn, given, news, events, self._rows)
 
-    def _pass(self, given: Cells, strict: bool = False) -> tuple[list[float], News]:
-        """The numbers of a row, and its news; `strict`: as declared."""
+    def _pass(self, given: Cells, strict: bool = False) -> tuple[list[float], News, Events]:
+        """The numbers of a row, its news, and what is wrong with it; `strict`: as declared."""
         cells = given if type(given) is dict and not self._sequence else self._named(given)
-        known = not self._places.size or cells.keys() <= self._known.keys()
+        known = cells.keys() <= self._known.keys()
         more = () if known else self._new(cells)
         out = [0.0] * (self._width + self._places.size)
         news: News = []
         get = cells.get
         left: list[Cell] = []
-        for name, read, at in self._plan:
+        events: Events = []
+        for name, read, at, gap, shared in self._plan:
             value = get(name)
             if not read(value, out, at, news):
                 left.append((_shown(name), value))
                 if strict:
                     self._check_declared(name, value)
+                events.append(("missing" if value is None or is_missing(value) else "odd", name))
+            elif gap >= 0 and out[gap] == 1.0:
+                events.append(("missing", name))
+            elif 1.0 in out[shared]:
+                events.append(("new", name))
         for name in more:
             left.append((_shown(name), cells[name]))
-        self._places.read(cells, self._listed, left, out, self._width, news)
-        return out, news
+            if not is_missing(cells[name]):
+                events.append(("there", name))
+        self._places.read(cells, self._listed, left, out, self._width, news, events)
+        return out, news, events
 
-    def _learn(self, given: Cells, news: News, rows: int) -> None:
+    def _learn(self, given: Cells, news: News, events: Events, rows: int) -> None:
         if rows != self._rows:  # other rows were seen since, so that these are none any more
             return self.see(given)
         for learn, what in news:
@@ -279,7 +330,16 @@ class Features(Parametrised):
         if self._sequence is None and given:
             self._sequence = type(given) is list
             self._length = len(given) if self._sequence else 0
+        tally = self._quality.current
+        for kind, name in events:
+            names = tally.setdefault(kind, {})
+            shown = name if isinstance(name, str) else f"x{name}"
+            if kind == "there" and shown not in names and len(names) >= MOST_LATE:
+                shown = OTHERS
+            names[shown] = names.get(shown, 0) + 1
         self._rows += 1
+        if self._rows % BLOCK == 0:
+            self._quality.turn()
         return None
 
     def _new(self, cells: dict[Any, Any]) -> Iterable[Name]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core.state import Count, State
+from hannan.core.state import Count, ListOf, State
 from hannan.core.state import Number as Between
 from hannan.core.validation import check_positive
 from hannan.features._cells import is_missing
@@ -24,7 +24,11 @@ HUGE = 1e60
 _CODE = re.compile(r"[+-]?0\d")  # of digits that are a name: a postcode, an article number
 _NUMBERS = (Real, Decimal, np.number, np.bool_)
 _USUAL = 30.0  # deviations; further away is an accident, or the beginning of another scale
-_ENOUGH = 32  # values that tell what is usual
+_ENOUGH = 32  # values that tell what is usual where most of them are the same
+_MOVED = 5.0  # deviations that an accident counts as
+_LATELY = 64  # the last values, whose middle and spread tell what is usual
+_FEW = 8  # fewer do not
+_NORMAL = 1.2816  # deviations within which four in five lie
 
 
 def as_number(value: Any) -> float:
@@ -82,8 +86,10 @@ class Number(Reading):
     is 1. Text is read as a number where it is one, with a decimal point or a decimal comma.
 
     Infinite numbers, and those beyond :math:`10^{60}`, are written as ±`clip` and teach nothing.
-    One that is further than 30 deviations from the mean teaches as if it were 30 away, so that an
-    accident is soon forgotten, while a new scale is learned within a few rows.
+    A number that lies more than 30 deviations from the median of the last 64 counts in m and s as
+    if it were 5 away; by these deviations four in five of the 64 lie within 1.28. The first 64 are
+    weighed again with each that comes, so that an accident among the very first is forgotten,
+    too. A new scale is learned once more than a fifth of the last 64 have it.
 
     Parameters
     ----------
@@ -113,6 +119,7 @@ class Number(Reading):
             lambda self: -HUGE if self._count else 0.0, lambda self: HUGE if self._count else 0.0
         ),
         _squares=Between(0.0, lambda self: HUGE**2 if self._count else 0.0),
+        _lately=ListOf(Between(-HUGE, HUGE), length=lambda self: min(self._count, _LATELY)),
     )
 
     def __init__(
@@ -128,31 +135,54 @@ class Number(Reading):
         self._count = 0
         self._mean = 0.0
         self._squares = 0.0
+        self._lately: list[float] = []  # a ring
 
     def read(self, value: Any, out: list[float], at: int, news: News) -> bool:
         """Both at once: the deviation that is written has counted the number already."""
-        x = value if type(value) is float else as_number(value)
+        kind = type(value)
+        if kind is float:
+            x = value
+        elif kind is int and -1_000_000 < value < 1_000_000:
+            x = float(value)
+        else:
+            x = as_number(value)
         if not -HUGE <= x <= HUGE:
             return self._read_none(value, x, out, at)
-        count, mean, squares = self._count + 1, self._mean, self._squares
-        off = x - mean
-        step = off / count
-        rest = off - step
-        with_it = squares + off * rest
-        spread = sqrt(with_it / count)
-        z = rest / spread if spread > 0.0 else 0.0
-        near = self._near
-        if -near <= z <= near:
-            out[at] = z
-        else:
-            out[at] = max(-self._most, min(z, self._most)) if self.standardise else x
-            usual = _USUAL * sqrt(squares / (count - 1)) if count > _ENOUGH else 0.0
-            if 0.0 < usual < abs(off):
-                off = copysign(usual, off)
-                step = off / count
-                with_it = squares + off * (off - step)
-        news.append((self._renew, (count, mean + step, with_it)))
+        count = self._count + 1
+        if count > _LATELY:
+            off = x - self._mean
+            step = off / count
+            rest = off - step
+            squares = self._squares + off * rest
+            spread = sqrt(squares / count)
+            z = rest / spread if spread > 0.0 else 0.0
+            if -self._near <= z <= self._near:
+                out[at] = z
+                news.append((self._renew, (count, self._mean + step, squares, x)))
+                return True
+        out[at] = self._weighed(x, count, news)
         return True
+
+    def _weighed(self, x: float, count: int, news: News) -> float:
+        """Return what is written for a number that may be far off, or among the first."""
+        past = self._lately
+        middle, unit = _usual([*past, x])
+        moments = self._count, self._mean, self._squares
+        if count <= _LATELY:
+            moments = 0, 0.0, 0.0
+            for each in past:
+                moments = _with(moments, each, middle, unit)
+        after = _with(moments, x, middle, unit)
+        news.append((self._renew, (*after, x)))
+        if not self.standardise:
+            return x
+        before, (_, mean, squares) = moments[1], after
+        # In this order: what is never far off is written as by the running formula, bit for bit.
+        off = x - before
+        rest = off - off / count if abs(x - middle) <= _USUAL * unit else x - mean
+        spread = sqrt(squares / count)
+        z = rest / spread if spread > 0.0 else 0.0
+        return max(-self._most, min(z, self._most))
 
     def _read_none(self, value: Any, x: float, out: list[float], at: int) -> bool:
         """Of what is infinite, missing or no number; it teaches nothing."""
@@ -165,5 +195,40 @@ class Number(Reading):
         out[at] = self._most if x > 0.0 else -self._most
         return True
 
-    def _renew(self, moments: tuple[int, float, float]) -> None:
-        self._count, self._mean, self._squares = moments
+    def _renew(self, learned: tuple[int, float, float, float]) -> None:
+        self._count, self._mean, self._squares, x = learned
+        if self._count <= _LATELY:
+            self._lately.append(x)
+        else:
+            self._lately[self._count % _LATELY] = x
+
+
+def _usual(values: list[float]) -> tuple[float, float]:
+    """Return the median of these values and their deviation, infinite if they do not tell it.
+
+    >>> _usual([3.0, 4.0, 5.0, 4.0, 1e6, 5.0, 3.0, 4.0])
+    (4.0, 0.780274656679151)
+    """
+    count = len(values)
+    if count < _FEW:
+        return 0.0, math.inf
+    middle = sorted(values)[count // 2]
+    spread = sorted(abs(x - middle) for x in values)[4 * (count - 1) // 5]
+    return middle, spread / _NORMAL if spread > 0.0 else math.inf
+
+
+def _with(
+    moments: tuple[int, float, float], x: float, middle: float, unit: float
+) -> tuple[int, float, float]:
+    """Return count, mean and sum of squares with one more number, an accident moved."""
+    count, mean, squares = moments
+    count += 1
+    off = x - mean
+    if unit == math.inf:
+        most = _USUAL * sqrt(squares / (count - 1)) if count > _ENOUGH else 0.0
+        if 0.0 < most < abs(off):
+            off = copysign(most, off)
+    elif abs(x - middle) > _USUAL * unit:
+        off = middle + copysign(_MOVED * unit, x - middle) - mean
+    step = off / count
+    return count, mean + step, squares + off * (off - step)
