@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from scipy.optimize import brentq
 
 RATES = (0.9, *(2.0**-i for i in range(1, 14)))
-PRIOR = [15.0 / 14.0 / ((i + 1) * (i + 2)) for i in range(14)]
-GUESSES = (0.0, 0.5, 1.0)
+GUESSES = {0.0: 0.6, 0.5: 0.2, 1.0: 0.2}  # with their shares of the prior
 
 
 def psi(rate):
@@ -59,13 +58,13 @@ class NaiveWatch:
 
     def lowest(self, i, flipped, theta):
         """The least sum of f(π) - θ<q, f> that the mixture allows."""
-        guesses = (0.0,) if theta else GUESSES
+        guesses = {0.0: 1.0} if theta else GUESSES
         log_odds = math.log((4 * self.policies + 2) / (1.0 - self.confidence))
         parts = []
-        for rate, prior in zip(RATES, PRIOR, strict=True):
-            for guess in guesses:
+        for rate in RATES:
+            for guess, share in guesses.items():
                 total = sum(self.term(each, i, flipped, rate, theta, guess) for each in self.rounds)
-                parts.append((rate, math.log(prior / len(guesses)) - total))
+                parts.append((rate, math.log(share / len(RATES)) - total))
 
         def above(T):
             exponents = [rest - rate * T for rate, rest in parts]

@@ -223,3 +223,35 @@ def test_dates_of_any_unit_are_read_as_dates(unit):
         label="y",
     )
     assert np.array_equal(world.contexts, same.contexts)
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_classes_may_be_called_what_says_missing_elsewhere(kind):
+    classes = ["none", "NA", "null", "-", "nan", "<NA>"]
+    data = {"x": np.arange(12.0), "best": classes * 2, "did": classes[1:] * 2 + ["NA", "-"]}
+    frame = FromFrame(
+        MAKERS[kind](data), context=["x"], label="best", current="did", missing="drop"
+    )
+    assert frame.actions == sorted(classes)
+    assert (frame.horizon, frame.left_out.rows) == (12, 0)
+    assert [frame.actions[r.current] for r in frame.rounds(12, None)] == data["did"]
+
+
+def test_empty_labels_are_left_out_and_counted_by_action():
+    data = {
+        "best": ["none", "", None, "5%", float("nan"), "none"],
+        "did": ["none", "none", "5%", None, "5%", "5%"],
+    }
+    frame = FromFrame(data, label="best", current="did", missing="drop")
+    assert [frame.actions[r.current] for r in frame.rounds(2, None)] == ["none", "5%"]
+    assert (frame.left_out.rows, frame.left_out.of) == (4, 6)
+    assert frame.left_out.reasons == {"best": {"": 3}, "did": {"": 1}}
+    assert frame.left_out.counts == {
+        "best": {"": 3, "5%": 1}, "did": {"5%": 2, "": 1, "none": 1},
+    }  # fmt: skip
+
+
+def test_a_real_nan_is_no_class_called_nan():
+    column = np.array(["nan", float("nan"), "yes"], dtype=object)
+    frame = FromFrame({"y": column}, label="y", labels=["nan", "yes"], missing="drop")
+    assert (frame.horizon, frame.left_out.rows) == (2, 1)

@@ -17,9 +17,17 @@ Z = 4.0  # a false alarm once in 16,000 checks; seeds are fixed
 COSTS = np.array([[0.1, 0.5, 0.9], [0.8, 0.3, 0.6]])  # mean loss of each action in each context
 CHANCES = np.array([[0.6, 0.3, 0.1], [0.1, 0.2, 0.7]])  # of the logging policy
 CONTRACT = {
-    "FromLog": FromLog(problems.ADS, context=["hour"], action="ad", loss="cost", propensity="p"),
+    "FromLog": FromLog(
+        problems.ADS, context=["hour"], action="ad", loss="cost", propensity="p", check=False
+    ),
     "FromLog, importance": FromLog(
-        problems.ADS, action="ad", reward="cost", propensity=1.0, method="importance", baseline=0.5
+        problems.ADS,
+        action="ad",
+        reward="cost",
+        propensity=1.0,
+        method="importance",
+        baseline=0.5,
+        check=False,
     ),
 }
 
@@ -219,7 +227,8 @@ def test_learners_that_do_not_expect_estimates_are_refused(log):
         hn.play(bandit, environment, seed=0)
     for fits in (None, environment.estimates_range):
         hn.play(learner.clone(loss_range=fits), environment, 50, seed=0)
-    hn.play(learner, world(log, method="importance", propensity=1.0), 50, seed=0)
+    certain = world(log, method="importance", propensity=1.0, check=False)
+    hn.play(learner, certain, 50, seed=0)
 
 
 @pytest.mark.slow
@@ -332,11 +341,107 @@ def _rng():
 def test_rows_are_named_as_in_the_file_where_others_are_dropped(tmp_path):
     rows = [[0, "a", 0.1, 0.5], [0, "b", "", 0.5], [0, "a", 0.2, ""], [0, "b", 0.3, 5]]
     bad = write(tmp_path / "bad.csv", rows)
-    log = world(bad, missing="drop", method="importance")
+    with pytest.raises(hn.LossError, match=r"Row 4 of .*'p': 5 is no probability.*by 100"):
+        world(bad, missing="drop", method="importance")
+    log = world(bad, missing="drop", method="importance", check=False)
     with pytest.raises(hn.LossError, match=r"Row 4 of .*'p': 5 is no probability"):
         list(log.rounds(2, np.random.default_rng(0)))
     with pytest.raises(hn.LossError, match=r"Row 4 of .*'p': 5 is no probability"):
         _ = log.smallest_propensity
-    narrow = world(bad, propensity=0.5, value_range=(0.0, 0.2), missing="drop")
+    options = {"propensity": 0.5, "value_range": (0.0, 0.2), "missing": "drop"}
+    with pytest.raises(hn.LossError, match=r"Row 4 of .*'cost': 0.3 is outside"):
+        world(bad, **options)
+    narrow = world(bad, **options, check=False)
     with pytest.raises(hn.LossError, match=r"Row 4 of .*'cost': 0.3 is outside"):
         list(narrow.rounds(3, np.random.default_rng(0)))
+
+
+OFFERS = ["none", "NA", "null", "-", "nan"]
+
+
+def offers(path, n=3000, seed=0, reward=lambda action, rng: rng.random()):
+    """A log of offers whose names look like missing values, with right propensities."""
+    rng = np.random.default_rng(seed)
+    q = np.array([0.35, 0.25, 0.2, 0.15, 0.05])
+    rows = [
+        [round(float(rng.normal()), 3), OFFERS[k], reward(OFFERS[k], rng), q[k]]
+        for k in rng.choice(len(q), n, p=q).tolist()
+    ]
+    return write(path, rows)
+
+
+def test_an_action_may_have_a_name_that_says_missing_elsewhere(tmp_path):
+    log = world(offers(tmp_path / "offers.csv"), missing="drop")
+    assert log.actions == sorted(OFFERS)
+    assert (log.horizon, log.left_out.rows, log.left_out.of) == (3000, 0, 3000)
+    assert str(log.left_out) == "no row of 3,000 left out"
+
+
+def test_rows_left_out_are_counted_by_reason_and_by_action(tmp_path):
+    rows = [["1", "none", "", 0.5], ["2", "none", "NA", 0.5], ["3", "5%", "-", 0.5]]
+    rows += [["4", " ", 0.3, 0.5], ["5", "5%", 0.3, ""], ["6", "", "", ""], ["7", "5%", 1, 0.5]]
+    log = world(write(tmp_path / "log.csv", rows), missing="drop")
+    left_out = log.left_out
+    assert (left_out.rows, left_out.of, left_out.share, log.horizon) == (6, 7, 6 / 7, 1)
+    assert left_out.reasons == {
+        "did": {"": 2}, "cost": {"": 2, "-": 1, "NA": 1}, "p": {"": 2},
+    }  # fmt: skip
+    assert left_out.counts == {"did": {"": 2, "5%": 2, "none": 2}}
+    assert str(left_out) == (
+        "6 of 7 rows left out because of did: (empty) 2; because of cost: (empty) 2, - 1, NA 1; "
+        "because of p: (empty) 2 (by did: (empty) 2, 5% 2, none 2)"
+    )
+
+
+def test_wrong_propensities_are_refused_when_a_log_is_opened(tmp_path):
+    path = offers(tmp_path / "offers.csv")
+    told = r"'none' was logged in 3\d % of the rows, but its propensities say 20 %: the mean of 1"
+    with pytest.raises(hn.core.PropensityError, match=told):
+        world(path, propensity=0.2)
+    assert world(path, propensity=0.2, check=False).horizon == 3000
+
+
+def test_rows_that_were_dropped_because_of_their_action_are_noticed(tmp_path):
+    """A log that lacks the rewards of one action loses its rows: that is selection."""
+    path = offers(tmp_path / "log.csv", reward=lambda a, rng: "" if a == "none" else rng.random())
+    with pytest.raises(hn.core.PropensityError, match=r"is 1\.\d+ and must be 1"):
+        world(path, missing="drop")
+    kept = world(path, missing="drop", check=False).left_out
+    assert kept.counts == {"did": {"none": kept.rows}}
+    assert kept.share > 0.3
+
+
+def test_propensities_wrong_in_a_part_of_the_rows_are_refused_with_its_column(tmp_path):
+    """Overall each action was taken as often as its propensities say, but not for each x."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for x in rng.integers(0, 2, 4000).tolist():
+        rows.append([x, "ab"[int(rng.random() < (0.2, 0.8)[x])], 0, 0.5])
+    path = write(tmp_path / "log.csv", rows)
+    for context in ("x", ["x"], {"x": "number"}, {"x": "category"}):
+        with pytest.raises(hn.core.PropensityError, match=r"in a part of [\d,]+ rows.* by x, but"):
+            world(path, context=context)
+    world(path, context=None)
+
+
+def test_propensities_are_estimated_from_the_context(tmp_path):
+    rows = simulate(6000, seed=3)
+    path = write(tmp_path / "log.csv", rows)
+    log = world(path, propensity="estimate", context={"x": "category"}, method="importance")
+    right = np.array([row[3] for row in rows])
+    assert np.abs(log.propensities - right).mean() < 0.02
+    assert log.smallest_propensity == log.propensities.min()
+    weights = []
+    for this_round in log.rounds(6000, None):
+        this_round.reveal(this_round.current)
+        weights.append(this_round.weight)
+    np.testing.assert_allclose(weights, 1.0 / log.propensities)
+    shares = world(path, propensity="estimate", context=None).propensities
+    counts = {a: sum(row[1] == a for row in rows) for a in "abc"}
+    np.testing.assert_allclose(shares, [counts[row[1]] / 6000 for row in rows])
+
+
+def test_a_column_called_estimate_is_a_column(tmp_path):
+    rows = [[0, "a", 1, 0.25], [0, "b", 1, 0.75]]
+    path = write(tmp_path / "log.csv", rows, header=("x", "did", "cost", "estimate"))
+    assert world(path, propensity="estimate").propensities.tolist() == [0.25, 0.75]

@@ -6,6 +6,7 @@ from scipy import stats
 from sklearn.linear_model import Ridge as SklearnRidge
 
 import hannan as hn
+from hannan.core import PropensityError
 from hannan.off_policy import Log, evaluate, probabilities
 from tests import naive_off_policy as naive
 from tests.off_policy.logs import MEANS, POLICY, D, K, draw, truth
@@ -144,10 +145,10 @@ def test_vectors_are_guessed_by_ridge_and_odd_contexts_by_means():
     vectors = Log(rows, log.actions, log.losses, log.propensities, K)
     target = POLICY[log.contexts]
     expected = evaluate(vectors, target, model=hn.predictors.Ridge()).value
-    assert evaluate(vectors, target).value == expected
-    odd = Log([{"x": x} for x in log.contexts], log.actions, log.losses, log.propensities, K)
+    assert evaluate(vectors, target, "dr").value == expected
+    odd = Log([[str(x)] for x in log.contexts], log.actions, log.losses, log.propensities, K)
     plain = evaluate(odd, target, model=hn.predictors.Mean(by_context=False)).value
-    assert evaluate(odd, target).value == plain
+    assert evaluate(odd, target, "dr").value == plain
 
 
 # Intervals ---------------------------------------------------------------------------------
@@ -239,7 +240,7 @@ def test_wild_weights_are_noted():
     log = Log(None, [0, 1] * 100, np.full(200, 0.5), p, 2)
     found = evaluate(log, np.ones(200, int), "ips")
     assert "one round carries 98% of all weight" in found.notes
-    assert any(note.startswith("worth 1 rounds") for note in found.notes)
+    assert any(note.startswith("effective sample size 1:") for note in found.notes)
     assert found.effective < 1.1
     assert "one round carries" in str(found)
 
@@ -248,7 +249,7 @@ def test_actions_that_were_never_tried_are_noted():
     log = draw(1000, law=np.array([[0.5, 0.5, 0.0]] * 3))
     found = evaluate(log, follow, "ips")
     assert found.mass == pytest.approx(2 / 3, abs=0.1)
-    assert any("has not tried all" in note for note in found.notes)
+    assert any("never tries some actions" in note for note in found.notes)
     # What is missing of the mass bounds what is missing of the loss.
     assert truth() - found.value < (1.0 - found.mass) + 3 * found.standard_error
 
@@ -257,8 +258,10 @@ def test_actions_that_were_never_tried_are_noted():
 def test_wrong_propensities_are_noted(factor, what):
     log = draw(1000)
     wrong = Log(log.contexts, log.actions, log.losses, log.propensities * factor, K)
-    (note,) = evaluate(wrong, MIXED[log.contexts], "ips").notes
+    (note,) = evaluate(wrong, MIXED[log.contexts], "ips", check=False).notes
     assert f"propensities are {what}" in note
+    with pytest.raises(PropensityError, match="must be"):
+        evaluate(wrong, MIXED[log.contexts], "ips")
 
 
 @pytest.mark.parametrize("interval", ["normal", "bootstrap"])
@@ -276,7 +279,7 @@ def test_bernstein_bounds_even_a_policy_without_any_round(estimator):
     found = evaluate(log, np.ones(100, int), estimator, **options)
     assert found.interval[1] > 0.5
     assert found.effective == 0.0
-    assert found.notes == ("no logged action is one that the policy would choose",)
+    assert found.notes == ("the policy would choose no logged action",)
 
 
 @pytest.mark.parametrize("estimator", ["ips", "snips", "dr"])
@@ -285,7 +288,7 @@ def test_the_smallest_probabilities_are_no_trouble(estimator, interval):
     rare = Log(None, [0, 1] * 10, [0.5] * 20, [1e-100] * 20, 2)
     often = Log(None, [0] * 20, [0.5] * 20, [0.5] * 20, 2)
     for log, policy in ((rare, [0, 1] * 10), (often, np.full((20, 2), [1e-300, 1.0]))):
-        found = evaluate(log, policy, estimator, interval=interval)
+        found = evaluate(log, policy, estimator, interval=interval, check=False)
         assert np.isfinite([found.value, *found.interval]).all()
         assert found.effective == pytest.approx(len(log))
 
@@ -298,7 +301,7 @@ def test_clipping_cuts_ratios_and_says_so():
     assert found.value == pytest.approx((ratios * log.losses).mean())
     assert found.heaviest == 2.0
     cut = int((target[np.arange(500), log.actions] / log.propensities > 2.0).sum())
-    assert found.notes[0] == f"{cut} ratios were cut, which is a bias that no interval counts"
+    assert found.notes[0] == f"{cut} weights were cut: a bias that no interval includes"
 
 
 def test_weights_take_the_place_of_propensities():
@@ -327,7 +330,10 @@ def test_weights_take_the_place_of_propensities():
         ({"folds": 1}, "'folds'"),
         ({"loss_range": (0.0, 0.5)}, "does not hold the losses"),
         ({"model": np.zeros((3, 3))}, "model="),
-        ({"model": np.full((20, 3), 2.0), "loss_range": (0.0, 1.0)}, "within loss_range"),
+        (
+            {"model": np.full((20, 3), 2.0), "loss_range": (0.0, 1.0)},
+            r"numbers \[20, 3\] in \[0",
+        ),
         ({"model": 3}, "^model= needs predict"),
         ({"model": SklearnRidge()}, "^model= needs predict"),
         ({"interval": "bootstrap", "samples": 1}, "'samples'"),
@@ -349,12 +355,12 @@ def test_bad_options_are_refused(options, message):
 @pytest.mark.parametrize(
     ("policy", "message"),
     [
-        ([0] * 19, "20 integers"),
+        ([0] * 19, "20 actions"),
         ([3] * 20, "from 0 to 2"),
         (np.full((20, 3), 0.5), "of sum 1; round 0"),
         (lambda x: 3, "from 0 to 2"),
         (lambda x: np.array([0, 1]), "returned array"),
-        ("best", "must be a function"),
+        ("best", "an action, a function"),
     ],
 )
 def test_bad_policies_are_refused(policy, message):

@@ -123,7 +123,7 @@ def test_classifiers_that_cannot_be_asked_are_refused_by_name():
     with pytest.raises(hn.InputTypeError, match=r"DecisionTreeClassifier.*60 integers from 0 to 2"):
         evaluate(log, names)
     beyond = DecisionTreeClassifier().fit(log.features, log.actions + 1)
-    with pytest.raises(hn.ParameterError, match="actions from 0 to 2; got 1 to 3"):
+    with pytest.raises(hn.ParameterError, match="actions from 0 to 2; round 4 has 3"):
         evaluate(log, beyond)
     with pytest.raises(hn.InputTypeError, match="contexts of this log are not vectors"):
         evaluate(draw(10), beyond)
@@ -138,9 +138,9 @@ def test_rounded_propensities_are_no_news():
     n = 150
     uniform = np.full((n, 3), 1 / 3)
     rounded = Log(None, [0, 1, 2] * 50, [0.5] * n, [0.3333] * n, 3)
-    assert evaluate(rounded, uniform).notes == ()
+    assert evaluate(rounded, uniform, "dr").notes == ()
     wrong = Log(None, [0, 1, 2] * 50, [0.5] * n, [0.32] * n, 3)
-    assert "propensities are too small" in evaluate(wrong, uniform).notes[0]
+    assert "propensities are too small" in evaluate(wrong, uniform, "dr").notes[0]
 
 
 def test_learners_of_sets_have_no_law_of_single_actions():

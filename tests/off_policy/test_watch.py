@@ -14,8 +14,11 @@ from hannan.core.rounds import Odds
 from hannan.core.storage import reread
 from hannan.core.storage.encoding import Encoder
 from hannan.core.storage.files import packed
+from hannan.kernels import watch as kernel
 from hannan.off_policy import Log, Statement, Watch
 from hannan.off_policy import supermartingales as evidence
+from hannan.off_policy.centres import Centre
+from hannan.off_policy.rules import shares
 from tests.naive_watch import NaiveWatch, Round, psi
 from tests.off_policy.logs import K, draw
 
@@ -138,6 +141,147 @@ def test_every_step_is_a_supermartingale():
     assert 0.999 < largest <= 1.0 + 1e-9
 
 
+def choices(aims):
+    return np.array([-1 if aim is None else aim for aim in aims])
+
+
+def centred_round(rng, K=3):
+    """Random propensities, losses and predictions, some of them at their ends."""
+    q = rng.dirichlet(rng.choice([0.05, 1.0]) * np.ones(K))
+    q = np.maximum(q, 1e-6) / np.maximum(q, 1e-6).sum()
+    losses, values = (rng.choice([0.0, 1.0, rng.random()], size=K) for _ in range(2))
+    return q, losses, values
+
+
+def test_every_centred_step_is_a_supermartingale():
+    """The mean of exp(-λτ - term) is at most 1, as the kernel computes its terms."""
+    rng, largest, centred = np.random.default_rng(2), 0.0, evidence.CENTRED > 0.0
+    for _ in range(300):
+        q, losses, values = centred_round(rng)
+        aims = [0, 1, 2, None]
+        sides = np.array([losses, 1.0 - losses])
+        targets = np.array([[f[aim] if aim is not None else f @ q for f in sides] for aim in aims])
+        tau = targets[:, :, None] - evidence.THETA * (sides @ q)[None, :, None]
+        mean = 0.0
+        for a in range(3):
+            held, sums = shares(aims, a, None), np.zeros((5, 2, len(evidence.RATE)))
+            centre = Centre.of(choices(aims), a, q, values)
+            how = held.played, held.copied, 1.0 / q[a], losses[a]
+            kernel.add(sums, np.zeros((5, 6)), np.zeros(4, dtype=np.int64), *how,
+                       evidence.COLUMNS, centre.rows, centre.own)  # fmt: skip
+            mean = mean + q[a] * np.exp(-sums[:4] - evidence.RATE * tau)
+            assert (sums[:4] >= evidence.LEAST - 1e-9).all()
+            assert (sums[:4] <= evidence.MOST + 1e-9).all()
+        largest = max(largest, mean[:, :, centred].max())
+        assert mean.max() <= 1.0 + 1e-9
+    assert largest > 0.999
+
+
+def test_centred_sums_are_those_of_the_definition_and_estimates_are_unbiased():
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        q, losses, values = centred_round(rng)
+        value = regret = 0.0
+        for a in range(3):
+            moments, held = np.zeros((4, 6)), shares([0, 1, 2], a, None)
+            centre = Centre.of(choices([0, 1, 2]), a, q, values)
+            kernel.add(np.zeros((4, 2, len(evidence.RATE))), moments, np.zeros(3, dtype=np.int64),
+                       held.played, held.copied, 1.0 / q[a], losses[a],
+                       evidence.COLUMNS, centre.rows, centre.own)  # fmt: skip
+            value, regret = value + q[a] * moments[:, 0], regret + q[a] * moments[:, 2]
+        assert value[:3] == pytest.approx(losses)
+        assert regret[:3] == pytest.approx(losses - losses @ q)
+        assert value[3] == pytest.approx(losses @ q)
+
+
+def test_a_centred_round_without_an_answer_counts_at_its_worst():
+    rng = np.random.default_rng(4)
+    for _ in range(100):
+        q, _, values = centred_round(rng)
+        a = int(rng.integers(3))
+        held, centre = shares([0, 2], a, None), Centre.of(choices([0, 2]), a, q, values)
+        how = held.played, held.copied, 1.0 / q[a]
+        worst = np.zeros((3, 2, len(evidence.RATE)))
+        kernel.reserve(worst, *how, evidence.COLUMNS, centre.rows, centre.own)
+        largest = np.full_like(worst, -np.inf)
+        for loss in np.linspace(0.0, 1.0, 21):
+            sums = np.zeros_like(worst)
+            kernel.add(sums, np.zeros((3, 6)), np.zeros(2, dtype=np.int64), *how, loss,
+                       evidence.COLUMNS, centre.rows, centre.own)  # fmt: skip
+            largest = np.maximum(largest, sums)
+        assert worst == pytest.approx(largest)
+
+
+def centred_watch(rng, rounds, good):
+    """A watch over two actions in `rounds` rounds, and the mean losses of both."""
+    watch, total = Watch({"always 0": 0, "always 1": 1}), np.zeros(2)
+    for t in range(rounds):
+        q = np.array([0.05, 0.95])
+        means = np.array([0.5, 0.4]) + 0.3 * np.sin(t / 50.0)
+        losses = (rng.random(2) < means).astype(float)
+        total += losses
+        a = int(rng.random() < q[1])
+        values = means if good else np.array([1.0, 0.0])
+        centre = Centre.of(choices([0, 1]), a, q, values)
+        watch.enter(t, shares([0, 1], a, None), 1.0 / q[a], centre)
+        if t % 10:
+            watch.settle(t, float(losses[a]))
+    for t in range(0, rounds, 20):
+        watch.forgotten(t)
+    return watch, total / rounds
+
+
+@pytest.mark.parametrize("good", [True, False])
+def test_centred_statements_hold_and_survive_files(good, tmp_path):
+    """Open and forgotten rounds among them; bad predictions cost width, not truth."""
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        watch, truth = centred_watch(rng, 600, good)
+        for action, said in enumerate(watch.intervals().values()):
+            assert said.loss[0] <= truth[action] <= said.loss[1]
+    watch.save(tmp_path / "watch.hannan")
+    again = hn.load(tmp_path / "watch.hannan")
+    assert again.intervals() == watch.intervals()
+    assert again.progress == watch.progress
+
+
+def test_predictions_narrow_the_intervals():
+    centred, _ = centred_watch(np.random.default_rng(6), 3000, good=True)
+    for key in list(centred.open_decisions):
+        centred.withdrawn(key)
+    plain = Watch({"always 0": 0, "always 1": 1})
+    rng = np.random.default_rng(6)
+    for t in range(3000):
+        means = np.array([0.5, 0.4]) + 0.3 * np.sin(t / 50.0)
+        losses = (rng.random(2) < means).astype(float)
+        a = int(rng.random() < 0.95)
+        plain.decided(t, None, a, propensity=[0.05, 0.95][a])
+        plain.answered(t, losses[a])
+    width = [np.ptp(each.intervals()["always 0"].regret) for each in (centred, plain)]
+    assert width[0] < 0.9 * width[1]
+
+
+def test_single_looks_cover_the_truth_as_often_as_they_say():
+    """95 % intervals over 200 games of 1,000 rounds cover in 90 % at least."""
+    rng, hits, leads = np.random.default_rng(7), 0, 0
+    for _ in range(200):
+        watch, total, ours = Watch({"always 0": 0}), 0.0, 0.0
+        for t in range(1000):
+            q0 = 0.5 if t < 200 else 0.1
+            losses = (rng.random(2) < [0.3, 0.2]).astype(float)
+            total, ours = total + 0.3, ours + 0.3 * q0 + 0.2 * (1 - q0)
+            a = int(rng.random() >= q0)
+            q = np.array([q0, 1 - q0])
+            centre = Centre.of(choices([0]), a, q, np.array([0.3, 0.5]))
+            watch.enter(t, shares([0], a, None), 1.0 / q[a], centre)
+            watch.settle(t, losses[a])
+        said = watch.intervals()["always 0"]
+        hits += said.look[0] <= total / 1000 <= said.look[1]
+        leads += said.ahead_look[0] <= (ours - total) / 1000 <= said.ahead_look[1]
+    assert 180 <= hits <= 199
+    assert 180 <= leads <= 199
+
+
 def test_the_grid_is_the_one_of_the_proof():
     assert np.exp(evidence._LOG_PRIOR[slice(*evidence.REGRET)]).sum() == pytest.approx(1.0)
     assert np.exp(evidence._LOG_PRIOR[slice(*evidence.LOSS)]).sum() == pytest.approx(1.0)
@@ -166,14 +310,14 @@ def test_losses_that_are_made_of_later_plays_are_not_covered():
             ("made later", (others < 15.5).astype(float)),
             ("fixed", rng.permutation((others < 15.5).astype(float))),
         ):
-            watch = Watch({"always 0": 0}, confidence=0.7)  # so 5 % for each of six statements
+            watch = Watch({"always 0": 0}, confidence=0.55)  # so 7.5 % for each of six statements
             for t in range(32):
                 watch.decided(t, None, int(plays[t]), propensity=0.5)
             for t in range(32):
                 watch.answered(t, losses[t])
             missed[kind] += watch.intervals()["always 0"].regret[1] < 0.0
-    assert missed["made later"] > 0.09 * runs
-    assert missed["fixed"] < 0.05 * runs
+    assert missed["made later"] > 0.1 * runs
+    assert missed["fixed"] < 0.075 * runs
 
 
 # What must not matter ----------------------------------------------------------------------------
@@ -700,8 +844,8 @@ def forged(change):
 
 def break_open(watch, **changes):
     key = watch.open_decisions[0]
-    shares, weight = watch._open[key]
-    watch._open[key] = shares, changes.pop("weight", weight)
+    shares, weight, centre = watch._open[key]
+    watch._open[key] = shares, changes.pop("weight", weight), changes.pop("centre", centre)
     for name, value in changes.items():
         object.__setattr__(shares, name, value)
 

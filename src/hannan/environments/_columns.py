@@ -80,7 +80,9 @@ class Numbers:
         table = np.array([[*map(as_float, column)] for column in cells.values()]).T
         faults = []
         for name, numbers in zip(self.names, table.T, strict=True):
-            row = _first_wrong(cells[name], ~np.isfinite(numbers), self.holes)
+            wrong_at = np.flatnonzero(~np.isfinite(numbers)).tolist()
+            holes = self.holes
+            row = next((i for i in wrong_at if not (holes and is_hole(cells[name][i]))), None)
             if row is not None:
                 value = cells[name][row]
                 advice = self.advice if isinstance(value, str) else ""
@@ -94,8 +96,8 @@ class Labels:
     """A column of classes, read as their places 0..K-1 in a declared list.
 
     If all declared classes are numbers they are compared as numbers (3, 3.0 and "3" are one class),
-    else as text. `kind` and `advice` are used in the message about any other value. Missing ones
-    are -1 where `holes` allows them.
+    else as text. `kind` and `advice` are used in the message about any other value. Empty cells
+    are -1 where `holes` allows them; a text such as "none" or "NA" is the name of a class.
     """
 
     name: str
@@ -106,7 +108,7 @@ class Labels:
     holes: bool = False
 
     def __post_init__(self) -> None:
-        if any(map(_is_missing, self.values)):
+        if any(map(is_empty, self.values)):
             raise ParameterError(f"A label must not be empty; got {list(self.values)}.")
         self._numeric = all(map(_is_number, self.values))
         self._places = {self._key(value): i for i, value in enumerate(self.values)}
@@ -122,19 +124,22 @@ class Labels:
         """The places, and the first value that is missing or was not declared."""
         cells = listed(batch[self.name])
         places = np.array([self._places.get(self._key(cell), -1) for cell in cells], dtype=np.intp)
-        row = _first_wrong(cells, places < 0, self.holes)
+        wrong_at = np.flatnonzero(places < 0).tolist()
+        row = next((i for i in wrong_at if not (self.holes and is_empty(cells[i]))), None)
         if row is None:
             return places, None
         wrong = f"is none of the {self.kind} {_few(self.values)}{self.advice}"
-        if _is_missing(cells[row]):
+        if is_empty(cells[row]):
             wrong = _MISSING
         return places, Fault(row, self.name, cells[row], wrong)
 
     def _key(self, value: Any) -> Any:
         if self._numeric:
             return as_float(value)  # NaN for text, and no class is NaN
+        if isinstance(value, str):
+            return value
         whole = isinstance(value, float) and value.is_integer()
-        return None if value is None else str(int(value) if whole else value)
+        return None if is_empty(value) else str(int(value) if whole else value)
 
 
 @dataclass(frozen=True)
@@ -226,9 +231,9 @@ def _add_classes(name: str, cells: list[Any], known: set[Any], holes: bool) -> F
         row = next(i for i, cell in enumerate(cells) if not isinstance(cell, Hashable))
         return Fault(row, name, cells[row], "is no name of a class")
     if holes:
-        fresh = {cell for cell in fresh if not is_hole(cell)}
-    if any(map(_is_missing, fresh)):
-        row = next(i for i, cell in enumerate(cells) if _is_missing(cell))
+        fresh = {cell for cell in fresh if not is_empty(cell)}
+    if any(map(is_empty, fresh)):
+        row = next(i for i, cell in enumerate(cells) if is_empty(cell))
         return Fault(row, name, cells[row], _MISSING)
     known |= fresh
     return None
@@ -245,12 +250,6 @@ def _ordered(values: Iterable[Any]) -> list[Any]:
         return sorted(values, key=lambda value: (float(value), str(value)))
     except (TypeError, ValueError, OverflowError):
         return sorted(values, key=str)
-
-
-def _first_wrong(cells: list[Any], wrong: NDArray[np.bool_], holes: bool) -> int | None:
-    """The first place with a wrong cell; with `holes`, one that is not merely missing."""
-    places = np.flatnonzero(wrong).tolist()
-    return next((i for i in places if not (holes and is_hole(cells[i]))), None)
 
 
 def _plain_numbers(values: Any) -> Any:
@@ -288,12 +287,15 @@ def is_hole(value: Any) -> bool:
     """Whether a cell is missing, or holds a text that says so."""
     if isinstance(value, str):
         return len(value) < 16 and value.strip().lower() in _HOLES
-    return _is_missing(value)
+    return is_empty(value)
 
 
-def _is_missing(value: Any) -> bool:
+def is_empty(value: Any) -> bool:
+    """Whether a cell holds nothing: None, NaN or a blank text."""
+    if isinstance(value, str):
+        return not value or value.isspace()
     # pandas' NA is neither equal to anything nor unequal to itself, so its text is compared.
-    return value is None or str(value) in ("", "<NA>") or bool(np.any(value != value))
+    return value is None or str(value) == "<NA>" or bool(np.any(value != value))
 
 
 def _few(values: Sequence[Any]) -> str:

@@ -130,18 +130,45 @@ class Stream:
         return context
 
 
+class Codes:
+    """The features of one pass over a table as numbers, one for each column, for trees.
+
+    Categories are numbered in their order of appearance.
+    """
+
+    def __init__(self, features: Features) -> None:
+        self._kinds = features.kinds
+        self._known: dict[str, dict[str, int]] = {name: {} for name in features.kinds}
+        others = [name for name in features.names if name in features.categories]
+        self.names = list(features.kinds) or [*features.numeric, *others]
+
+    def table(self, read: Sequence[Any], length: int) -> NDArray[np.float32]:
+        """Return the numbers of a batch [length, columns] from what its parts read."""
+        if not self._kinds:
+            columns = [np.zeros((length, 0)), *(each.reshape(length, -1) for each in read)]
+            return np.concatenate(columns, axis=1).astype(np.float32)
+        table = np.empty((length, len(self._kinds)), dtype=np.float32)
+        for i, (name, kind) in enumerate(self._kinds.items()):
+            known, cells = self._known[name], read[0][:, i].tolist()
+            if isinstance(kind, Number):
+                table[:, i] = [*map(as_float, cells)]
+            else:
+                table[:, i] = [known.setdefault(str(cell), len(known)) for cell in cells]
+        return table
+
+
 def as_mappings(kinds: Mapping[str, Column], table: NDArray[Any]) -> list[dict[str, Any]]:
     """The rows of a table of cells by the names of their columns.
 
     A cell that cannot be read as its column says is missing: one of them in a million should not
     end a game.
     """
-    columns = [_readable(kind, table[:, i].tolist()) for i, kind in enumerate(kinds.values())]
+    columns = [readable(kind, table[:, i].tolist()) for i, kind in enumerate(kinds.values())]
     return [dict(zip(kinds, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def _readable(kind: Column, cells: list[Any]) -> list[Any]:
-    """Cells of a column, None where they say nothing to it."""
+def readable(kind: Column, cells: list[Any]) -> list[Any]:
+    """Return the cells of a column, None where they say nothing to it."""
     if isinstance(kind, Number):
         return [x if math.isfinite(x) else None for x in map(as_float, cells)]
     probe, out = kind.clone(), [0.0] * kind.width

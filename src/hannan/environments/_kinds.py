@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from hannan.environments._columns import Table, as_float, is_hole, listed
-from hannan.environments._features import column_of
+from hannan.environments._columns import Table, as_float, is_empty, is_hole, listed
+from hannan.environments._features import column_of, readable
 
 MAX_WIDTH = 512  # numbers that `Features` makes of a row at most
 _ROWS = 20_000  # that are looked at
@@ -33,7 +33,11 @@ class Columns:
     left_out: dict[str, str]
     """Columns that are not used, and why."""
     missing: dict[str, int]
-    """Cells that are missing or cannot be read, by column; where there are any."""
+    """Cells that are read as missing, by column; where there are any.
+
+    Of a feature also texts that its kind cannot read, such as "unknown" among numbers; of a column
+    of actions or classes only empty cells.
+    """
     rows: int
 
 
@@ -43,13 +47,15 @@ def look(
     asked: Mapping[str, str],
     chosen: bool,
     counted: Sequence[str],
+    classes: Sequence[str] = (),
 ) -> Columns:
     """Kinds of the columns `names`, and how many cells are missing in them and in `counted`.
 
     `asked` says the kinds of some columns. Columns that are `chosen` are used, whatever they
-    look like. The whole table is read, in batches.
+    look like. Those of `counted` that hold actions or classes are `classes`. The whole table is
+    read, in batches: twice if it has features.
     """
-    rows, sample, holes = _read(table, names, counted)
+    rows, sample, holes = _read(table, names, counted, classes)
     kinds: dict[str, tuple[str | None, str]] = {}
     for name in names:
         kind = asked.get(name)
@@ -61,14 +67,26 @@ def look(
         whole = {name: ("number only", "") for name, kind in kinds.items() if kind[0] == "number"}
         kinds |= {name: kind for name, kind in whole.items() if not holes[name]}
     used, left_out = _fitting(kinds)
+    holes |= _unread(table, used)
     missing = {
         name: count for name, count in holes.items() if count and (name in used or name in counted)
     }
     return Columns(used, left_out, missing, rows)
 
 
+def _unread(table: Table, kinds: Mapping[str, str]) -> dict[str, int]:
+    """Count the cells of columns that are read as missing."""
+    columns = {name: column_of(kind) for name, kind in kinds.items()}
+    counts = dict.fromkeys(columns, 0)
+    for _, batch in table.batches(list(columns)) if columns else ():
+        for name, column in columns.items():
+            cells = readable(column, listed(batch[name]))
+            counts[name] += sum(map(is_empty, cells))
+    return counts
+
+
 def _read(
-    table: Table, names: Sequence[str], counted: Sequence[str]
+    table: Table, names: Sequence[str], counted: Sequence[str], classes: Sequence[str]
 ) -> tuple[int, dict[str, list[Any]], dict[str, int]]:
     """Read the number of rows, the first cells of each column, and how many are missing."""
     rows = 0
@@ -81,7 +99,7 @@ def _read(
             cells = listed(batch[name])
             if name in sample:
                 sample[name] += [cell for cell in cells[:left] if not is_hole(cell)]
-            holes[name] += sum(map(is_hole, cells))
+            holes[name] += sum(map(is_empty if name in classes else is_hole, cells))
         rows += len(next(iter(batch.values())))
     return rows, sample, holes
 

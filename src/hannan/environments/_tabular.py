@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,11 +15,58 @@ from numpy.typing import NDArray
 from hannan.core import ContextError, Environment, HannanError, LossError, Oracle, ParameterError
 from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray, check_choice
-from hannan.environments._columns import Cells, Labels, Part, Table, check_names, read, survey
+from hannan.environments._columns import (
+    Cells,
+    Labels,
+    Part,
+    Table,
+    check_names,
+    is_empty,
+    listed,
+    read,
+    survey,
+)
 from hannan.environments._features import Categorical, Context, Features, as_mappings
 from hannan.environments._files import TableFile, open_table
 
 MISSING = ("refuse", "drop")
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Rows of a table that are not played, because a column that they need says nothing.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> frame = {"offer": ["none", "5%", "none", "5%"], "sold": ["yes", "", "no", None]}
+    >>> shop = hn.environments.FromFrame(frame, label="sold", missing="drop")
+    >>> shop.left_out.rows, shop.left_out.share, shop.left_out.reasons
+    (2, 0.5, {'sold': {'': 2}})
+    >>> print(shop.left_out)
+    2 of 4 rows left out because of sold: (empty) 2
+    """
+
+    rows: int
+    """Number of rows left out."""
+    of: int
+    """Number of rows of the table."""
+    reasons: Mapping[str, Mapping[str, int]]
+    """For each column that lacks a value, the numbers of rows by the text of the cell."""
+    counts: Mapping[str, Mapping[str, int]]
+    """For the columns of actions and classes, the numbers of rows left out by value."""
+
+    @property
+    def share(self) -> float:
+        """Share of the rows that are left out, in [0, 1]."""
+        return self.rows / self.of if self.of else 0.0
+
+    def __str__(self) -> str:
+        if not self.rows:
+            return f"no row of {self.of:,} left out"
+        why = "; ".join(f"because of {n}: {_listed(cells)}" for n, cells in self.reasons.items())
+        by = "; ".join(f"by {n}: {_listed(c)}" for n, c in self.counts.items() if set(c) != {""})
+        return f"{self.rows:,} of {self.of:,} rows left out {why}" + (f" ({by})" if by else "")
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
@@ -72,16 +120,36 @@ class Tabular(Environment):
             )
 
     @cached_property
-    def horizon(self) -> int:
-        """The number of rows that can be played; a file is read to count them, once."""
+    def left_out(self) -> LeftOut:
+        """Rows that are not played, why, and by action or class; a table is read once for it."""
         if not self._drops:
-            return self._table.count()
+            return LeftOut(0, self._table.count(), {}, {})
         parts = [part for part in self._parts if part.holes]
         columns = list(dict.fromkeys(name for part in parts for name in part.names))
-        return sum(
-            int(_complete(parts, read(self._table.source, parts, batch, first)).sum())
-            for first, batch in self._table.batches(columns)
+        reasons: dict[str, Counter[str]] = {name: Counter() for name in columns}
+        counts = {part.name: Counter[str]() for part in parts if isinstance(part, Labels)}
+        rows = of = 0
+        for first, batch in self._table.batches(columns):
+            values = read(self._table.source, parts, batch, first)
+            kept = _complete(parts, values)
+            of, rows = of + len(kept), rows + int((~kept).sum())
+            for part, table in zip(parts, values, strict=True):
+                for name, lacks in zip(part.names, _lacks(part, table).T, strict=True):
+                    cells = listed(batch[name])
+                    texts = (_text(cells[i]) for i in np.flatnonzero(lacks))
+                    reasons[name].update(texts)
+                if isinstance(part, Labels):
+                    places = table[~kept].tolist()
+                    named = ("" if k < 0 else str(part.values[k]) for k in places)
+                    counts[part.name].update(named)
+        return LeftOut(
+            rows, of, *({n: _sorted(c) for n, c in d.items() if c} for d in (reasons, counts))
         )
+
+    @cached_property
+    def horizon(self) -> int:
+        """The number of rows that can be played; a file is read to count them, once."""
+        return self.left_out.of - self.left_out.rows
 
     def _batches(self, horizon: int) -> Iterator[tuple[IntArray, list[Any]]]:
         """Read `horizon` rows, some thousand at a time: their numbers, and what the parts found.
@@ -136,9 +204,29 @@ class InFile(Tabular):
 
 
 def _complete(parts: Sequence[Part], found: Sequence[NDArray[Any]]) -> NDArray[np.bool_]:
-    """The rows in which nothing is missing that may be."""
+    """Return the rows in which nothing is missing that may be."""
     kept = np.ones(len(found[0]), dtype=bool)
     for part, values in zip(parts, found, strict=True):
         if part.holes:
-            kept &= values >= 0 if isinstance(part, Labels) else ~np.isnan(values).any(axis=1)
+            kept &= ~_lacks(part, values).any(axis=1)
     return kept
+
+
+def _lacks(part: Part, values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return where cells are missing [n, p]."""
+    return values[:, None] < 0 if isinstance(part, Labels) else np.isnan(values)
+
+
+def _text(cell: Any) -> str:
+    return "" if is_empty(cell) else str(cell).strip()[:80]
+
+
+def _sorted(counts: Counter[str]) -> dict[str, int]:
+    """Return counts by value, the largest first."""
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    """Write counts by value, such as "none 12, (empty) 3"."""
+    shown = [f"{value or '(empty)'} {count:,}" for value, count in list(counts.items())[:8]]
+    return ", ".join(shown) + (", …" if len(counts) > 8 else "")

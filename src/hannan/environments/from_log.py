@@ -19,12 +19,14 @@ from hannan.core.validation import (
     check_probability,
     refuse,
 )
-from hannan.environments._columns import Labels, Numbers, read
-from hannan.environments._features import Stream
+from hannan.environments._columns import Labels, Numbers
+from hannan.environments._features import Codes, Stream
+from hannan.environments._propensities import check_propensities, estimate_propensities
 from hannan.environments._tabular import InFile
 
 METHODS = ("rejection", "importance")
 _TINY = 5e-324  # the smallest number above zero
+_CELLS = 50_000_000  # of features, up to which a log is checked in parts that they define
 
 
 class LoggedRound(Round):
@@ -127,7 +129,9 @@ class FromLog(Logged, InFile):
         loss high - r, with the end of its range.
     propensity
         The column of the probabilities with which the logged actions were taken; or a number
-        where it was always the same, 1/K for uniform logging.
+        where it was always the same, 1/K for uniform logging. "estimate" (unless a column has this
+        name) estimates them from the context by `hannan.off_policy.estimate_propensities`: this
+        assumes that nothing but the context influenced both the choice and the outcome.
     actions
         The possible actions; by default all in the log.
     method
@@ -142,6 +146,9 @@ class FromLog(Logged, InFile):
     floor
         p_min, for rejection; by default the smallest probability in the log. A larger one keeps
         more rows, at the price of a bias against actions that were logged more rarely.
+    check
+        Whether to raise `PropensityError` if the propensities cannot be right, see
+        `hannan.off_policy.check_propensities`. The log is read once for it. Default True.
     max_columns, max_unpacked
         As in `FromFile`.
 
@@ -149,6 +156,8 @@ class FromLog(Logged, InFile):
     ----------
     actions
         The actions, in order.
+    left_out
+        Rows that are not played, why, and by action.
 
     Examples
     --------
@@ -183,15 +192,19 @@ class FromLog(Logged, InFile):
     value_range: tuple[float, float] = (0.0, 1.0)
     baseline: float | str = "running"
     floor: float | None = None
+    check: bool = True
 
     def __post_init__(self) -> None:
         check_choice(self, "method", self.method, METHODS)
         self._range = check_loss_range(self, self.value_range, "value_range")
         self._outcome = self._check_outcome()
-        chances = [self.propensity] if isinstance(self.propensity, str) else []
+        table = self._file()
+        self._estimates = self.propensity == "estimate" and "estimate" not in table.names
+        in_column = isinstance(self.propensity, str) and not self._estimates
+        chances = [str(self.propensity)] if in_column else []
         declared = self.actions
         asked = self.action if declared is None else None
-        found = self._open(self._file(), [self.action, self._outcome, *chances], asked)
+        found = self._open(table, [self.action, self._outcome, *chances], asked)
         self.actions = found if declared is None else list(declared)
         if not self.actions:
             raise refuse(self, "actions", "a list of the possible actions", declared)
@@ -203,39 +216,89 @@ class FromLog(Logged, InFile):
             *self._features.parts,
         ]
 
+        if self.check and not self._estimates and self.horizon:
+            self._check_propensities()
+
+    @cached_property
+    def propensities(self) -> FloatArray:
+        """Propensities of the rows that are played, logged or estimated; the log is read once."""
+        if self._estimates:
+            return self._estimated()
+        batches = self._batches(self.horizon) if self.horizon else ()
+        return np.concatenate([np.empty(0), *(self._chances(*batch) for batch in batches)])
+
     @cached_property
     def smallest_propensity(self) -> float:
         """The smallest probability in the log; the file is read once for it."""
         if not isinstance(self.propensity, str):
             return float(self.propensity or 1.0)
-        parts = [Numbers([self.propensity], holes=self._drops)]
-        smallest = 1.0
-        for first, batch in self._table.batches([self.propensity]):
-            (column,) = read(self._table.source, parts, batch, first)
-            known = self._propensities(column[:, 0], first + np.arange(len(column)))
-            smallest = float(np.fmin.reduce(known, initial=smallest))
-        return smallest
+        return float(self.propensities.min(initial=1.0))
+
+    def _chances(self, numbers: IntArray, columns: list[Any], start: int = 0) -> FloatArray:
+        """Propensities of a batch, of which `start` rows were played before."""
+        values = columns[1]
+        if self._estimates:
+            return self.propensities[start : start + len(values)]
+        if isinstance(self.propensity, str):
+            return self._checked(values[:, 1], numbers)
+        return np.full(len(values), self.smallest_propensity)
+
+    def _estimated(self) -> FloatArray:
+        stream = Stream(self._features)
+        for _ in range(2):  # the second time contexts are scaled by all rows
+            logged, rows = [], []
+            for _, (places, _, *shown) in self._batches(self.horizon):
+                logged.append(places)
+                rows += [np.atleast_1d(x) for x in stream.contexts(shown, len(places))]
+        X = np.array(rows, dtype=np.float64) if self._features.names else None
+        return estimate_propensities(X, np.concatenate(logged), self.n_actions)
+
+    def _check_propensities(self) -> None:
+        """Read the log and refuse propensities that cannot be right."""
+        codes = Codes(self._features)
+        logged, chances, tables = [], [], []
+        small = self.horizon * len(codes.names) <= _CELLS
+        for numbers, columns in self._batches(self.horizon):
+            self._check_range([self._outcome], columns[1][:, :1], numbers, self._range)
+            logged.append(columns[0])
+            chances.append(self._chances(numbers, columns))
+            if small:
+                tables.append(codes.table(columns[2:], len(numbers)))
+        self.propensities = np.concatenate(chances)
+        X = np.concatenate(tables) if small else None
+        check_propensities(
+            np.concatenate(logged), self.propensities, self.actions, X, features=codes.names
+        )
 
     @property
     def estimates_range(self) -> tuple[float, float]:
         r"""(low, high) of what :math:`\hat\ell` may be, by the smallest probability."""
         return range_of_estimates(self.baseline, (0.0, 1.0), self.smallest_propensity)
 
+    def columns(self) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Return the logged actions, their outcomes as the file holds them, and propensities."""
+        parts: list[Any] = [(np.empty(0, dtype=np.intp), np.empty(0))]
+        for numbers, (logged, values, *_) in self._batches(self.horizon):
+            self._check_range([self._outcome], values[:, :1], numbers, self._range)
+            parts.append((logged, values[:, 0]))
+        actions, outcomes = map(np.concatenate, zip(*parts, strict=True))
+        return actions, outcomes, self.propensities
+
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[LoggedRound]:
         stream, means = Stream(self._features), Means(self.baseline)
         low, high = self._range
         full = self.method == "importance"
         floor = 0.0 if full else self.floor or self.smallest_propensity
+        played = 0
         # The log itself may have been drawn from a generator with the same seed.
         own_rng = rng if full else rng.spawn(1)[0]
-        for numbers, (logged, values, *found) in self._batches(horizon):
+        for numbers, columns in self._batches(horizon):
+            logged, values, *found = columns
             self._check_range([self._outcome], values[:, :1], numbers, self._range)
             costs = high - values[:, 0] if self.reward is not None else values[:, 0] - low
             losses = costs / (high - low)
-            if isinstance(self.propensity, str):
-                p = self._propensities(values[:, 1], numbers)
-            else:
-                p = np.full(len(losses), self.smallest_propensity)
+            p = self._chances(numbers, columns, played)
+            played += len(p)
             c = means.before(losses)
             table = np.repeat(c[:, None], self.n_actions, axis=1)
             table[np.arange(len(c)), logged] += (losses - c) / p
@@ -243,12 +306,12 @@ class FromLog(Logged, InFile):
             # By rejection 1 where a row may be used, so that logging looks uniform.
             weights = 1.0 / p if full else (own_rng.random(len(p)) * p < floor).astype(np.float64)
             contexts = stream.contexts(found, len(losses))
-            columns = contexts, estimates, logged.tolist(), losses.tolist(), weights.tolist()
-            for row in zip(*columns, strict=True):
+            rows = contexts, estimates, logged.tolist(), losses.tolist(), weights.tolist()
+            for row in zip(*rows, strict=True):
                 yield LoggedRound(*row, full)
 
-    def _propensities(self, values: FloatArray, numbers: IntArray) -> FloatArray:
-        why = "is no probability in (0, 1] of an action that was taken"
+    def _checked(self, values: FloatArray, numbers: IntArray) -> FloatArray:
+        why = "is no probability in (0, 1] of an action that was taken; divide percentages by 100"
         self._check_range([str(self.propensity)], values[:, None], numbers, (_TINY, 1.0), why)
         return values
 
@@ -263,7 +326,8 @@ class FromLog(Logged, InFile):
         if p is None:
             raise ParameterError(
                 "FromLog needs propensity=, the column of the probabilities with which the logged "
-                "actions were taken, or a number such as 0.25 if each of four was equally likely."
+                "actions were taken, or a number such as 0.25 if each of four was drawn equally "
+                "often. Without them, propensity='estimate' estimates them from the context."
             )
         if not isinstance(p, str) and not 0.0 < check_probability(self, "propensity", p) <= 1.0:
             raise refuse(self, "propensity", "a column or a number in (0, 1]", p)

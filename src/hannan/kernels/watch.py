@@ -8,25 +8,98 @@ from hannan.kernels.compiling import njit
 
 
 @njit
-def add(sums, absent, played, copied, weight, loss, columns):
+def centre(aims, chances, values, spread):
+    """Return rows V(π), max π/q, max V and min V over a policy's actions; the last is q's own.
+
+    aims[policy] is an action, or -1 for a policy that does as q does. With `spread` the first one
+    chooses any of all actions with the same probability. Values are cut off at 0 and 1.
+    """
+    rows = np.empty((aims.size + 1, 4))
+    mean, top, bottom, total, least = 0.0, 0.0, 1.0, 0.0, 1.0
+    for a in range(chances.size):
+        value = min(max(values[a], 0.0), 1.0)
+        total += value
+        least = min(least, chances[a])
+        if chances[a] > 0.0:
+            mean += chances[a] * value
+            top, bottom = max(top, value), min(bottom, value)
+    for i in range(aims.size + 1):
+        if i == aims.size or aims[i] < 0:
+            rows[i] = min(mean, 1.0), 1.0, top, bottom
+        elif i == 0 and spread:
+            # All values count here, those of actions that are never drawn among them.
+            rows[i] = total / chances.size, 1.0 / max(chances.size * least, 1e-300), 1.0, 0.0
+        else:
+            value = min(max(values[aims[i]], 0.0), 1.0)
+            rows[i] = value, 1.0 / max(chances[aims[i]], 1e-300), value, value
+    return rows
+
+
+@njit
+def _write(out, loss, ratio, columns, centre, own_mean, own):
+    """Write the terms of one policy to out[f, column]; see `add`."""
+    rates, psi, theta, guess, most, centred = columns
+    mean, largest, top, bottom = centre
+    for f in range(2):
+        share, expected = (loss, own) if f == 0 else (1.0 - loss, 1.0 - own)
+        shift, base = (mean, own_mean) if f == 0 else (1.0 - mean, 1.0 - own_mean)
+        bound = max(1.0, largest * (top if f == 0 else 1.0 - bottom))
+        for j in range(rates.size):
+            rate = rates[j]
+            reach = rate * bound
+            if centred[j] > 0.0 and reach < 0.9:
+                z = min((ratio - theta[j]) * (share - expected), most[j])
+                curve = (-math.log1p(-reach) - reach) / (bound * bound)
+                out[f, j] = curve * z * z - rate * (z + shift - theta[j] * base)
+            else:
+                x = share * (min(ratio, most[j]) - theta[j])
+                out[f, j] = psi[j] * (x - guess[j]) ** 2 - rate * x
+
+
+@njit
+def add(sums, moments, absent, played, copied, weight, loss, columns, centres, own):
     """Add the terms of a round with this loss to sums[policy, f, column].
 
     f = 0 stands for the loss, f = 1 for one minus it. The rows of `columns` are rates λ, ψ(λ), θ,
-    guesses g and 1/λ: a term is ψ(x - g)² - λx with x = f (min(v, 1/λ) - θ), v the policy's ratio:
-    what of it is `played`, times a weight, and what is `copied`. `absent` counts rounds in which
-    what a policy chooses was not available.
+    guesses g, 1/λ, and whether a column is centred. A term is ψ(x - g)² - λx with
+    x = f (min(v, 1/λ) - θ), v being the policy's ratio: the `played` share times a weight, plus the
+    `copied` share. In a centred column it is ψ_B z² - λ(z + m) with z = (v - θ)(f - V(a)), at most
+    1/λ, and m = V(π) - θ<q, V>. centres[policy] is V(π), the largest ratio, and the largest and the
+    smallest V of the policy's actions; the last row is for q itself, and `own` is V(a).
+    `moments[policy]` sums up doubly robust estimates of the loss and of the regret, their squares,
+    the ratios and their squares. `absent` counts rounds in which a policy's choice was unavailable.
     """
-    rates, psi, theta, guess, most = columns[0], columns[1], columns[2], columns[3], columns[4]
+    out = np.empty((2, columns.shape[1]))
+    base = centres[-1, 0]
     for i in range(played.size):
         ratio = played[i] * weight + copied[i]
         if i < absent.size and copied[i] > 0.0:
             absent[i] += 1
-        for f in range(2):
-            share = loss if f == 0 else 1.0 - loss
-            row = sums[i, f]
-            for j in range(row.size):
-                x = share * (min(ratio, most[j]) - theta[j])
-                row[j] += psi[j] * (x - guess[j]) ** 2 - rates[j] * x
+        _write(out, loss, ratio, columns, centres[i], base, own)
+        sums[i] += out
+        value = centres[i, 0] + ratio * (loss - own)
+        regret = value - base - (loss - own)
+        moments[i, 0] += value
+        moments[i, 1] += value * value
+        moments[i, 2] += regret
+        moments[i, 3] += regret * regret
+        moments[i, 4] += ratio
+        moments[i, 5] += ratio * ratio
+
+
+@njit
+def reserve(sums, played, copied, weight, columns, centres, own):
+    """Add the largest terms that a round without an answer may have, for any loss in [0, 1].
+
+    A term is convex in the loss up to the cap on z, beyond which it is constant, so it is largest
+    at an end.
+    """
+    low, high = np.empty((2, columns.shape[1])), np.empty((2, columns.shape[1]))
+    for i in range(played.size):
+        ratio = played[i] * weight + copied[i]
+        _write(low, 0.0, ratio, columns, centres[i], centres[-1, 0], own)
+        _write(high, 1.0, ratio, columns, centres[i], centres[-1, 0], own)
+        sums[i] += np.maximum(low, high)
 
 
 @njit

@@ -2,6 +2,7 @@
 
 from hannan.off_policy.estimators import Estimate, evaluate
 from hannan.off_policy.log import Log, LoggedDecision
+from hannan.off_policy.propensities import check_propensities, estimate_propensities
 from hannan.off_policy.recording import Recorder, Watched
 from hannan.off_policy.replay import LogReplay
 from hannan.off_policy.rules import probabilities
@@ -16,6 +17,8 @@ __all__ = [
     "Statement",
     "Watch",
     "Watched",
+    "check_propensities",
+    "estimate_propensities",
     "evaluate",
     "probabilities",
 ]

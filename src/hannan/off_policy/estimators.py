@@ -1,9 +1,10 @@
-"""What a policy would have paid in the rounds of a log."""
+"""Estimates of the mean outcome of a policy, from a log of another one."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from statistics import NormalDist
 from typing import Any
 
@@ -26,17 +27,52 @@ from hannan.predictors import Hybrid, Mean, Ridge
 
 Interval = tuple[float, float]
 
-_ESTIMATORS = ("ips", "snips", "dr")
+_ESTIMATORS = ("auto", "dr", "snips", "ips")
 _INTERVALS = ("normal", "bootstrap", "bernstein")
 
+_PLURAL = {"loss": "losses", "reward": "rewards"}
+_ASSUMED = (
+    "propensities were estimated: right only if the contexts hold every reason for the logged "
+    "choices that also matters for the outcomes"
+)
 _FEW = 50  # rounds' worth, below which the central limit theorem is a poor guide
+_CLEARLY = 0.9  # of a standard error, from which on another estimator is not worth a change
 _HEAVY = 0.1  # share of one round in all weight
 _ROUNDED = 0.01  # how far ratios may be off where a log holds rounded propensities
 
 
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The mean outcome of a policy minus the mean outcome of what it is compared with.
+
+    Attributes
+    ----------
+    value
+        The estimate, in the units of the log; positive if the policy's outcomes are larger.
+    standard_error
+        Its standard error. The two means come from the same rounds, so it is not the sum of theirs.
+    interval
+        (low, high) of the level and by the method of the `Estimate`.
+    """
+
+    value: float
+    standard_error: float
+    interval: tuple[float, float]
+
+    @property
+    def low(self) -> float:
+        """Lower end of the interval."""
+        return self.interval[0]
+
+    @property
+    def high(self) -> float:
+        """Upper end of the interval."""
+        return self.interval[1]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Estimate:
-    """The mean loss of a policy, estimated from a log.
+    """The mean outcome of a policy, estimated from a log, in the units of the log.
 
     Attributes
     ----------
@@ -46,15 +82,28 @@ class Estimate:
         Its standard deviation, estimated from how the rounds vary.
     interval
         (low, high) of confidence `level`, by the method `kind`.
+    estimator
+        The estimator that was used, "dr", "snips" or "ips".
     mass
-        The mean of the ratios π/q, which is 1 on average if the log has tried all that the policy
-        does. What is missing to 1, times the largest loss, is how far "ips" is too low.
+        The mean importance weight π/q, which is 1 on average if every action of the policy had a
+        positive probability in the log. The share that is missing to 1, times the largest loss, is
+        how far "ips" is too low.
     effective
-        How many rounds of the policy's own play would tell as much: (Σρ)²/Σρ².
+        The effective sample size, (Σρ)²/Σρ²: how many rounds of the policy's own play would tell
+        as much.
     heaviest
-        The largest ratio.
+        The largest importance weight.
     notes
-        What is not to be trusted in this estimate.
+        Warnings about this estimate.
+    unit
+        "reward" or "loss".
+    logged
+        The mean of the logged outcomes.
+    difference
+        The policy's mean minus the logged mean, or minus that of the policy `against`, with its
+        interval.
+    compared
+        Words for the policy of that comparison.
     """
 
     value: float
@@ -67,22 +116,42 @@ class Estimate:
     mass: float
     effective: float
     heaviest: float
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...]
+    unit: str
+    logged: float
+    difference: Difference
+    compared: str
+
+    @property
+    def low(self) -> float:
+        """Lower end of the interval."""
+        return self.interval[0]
+
+    @property
+    def high(self) -> float:
+        """Upper end of the interval."""
+        return self.interval[1]
 
     def __str__(self) -> str:
-        low, high = self.interval
+        gap, sure = self.difference, f"{100.0 * self.level:.4g} % interval"
+        more = "more" if gap.value >= 0.0 else "less"
+        ends = (gap.low, gap.high) if gap.value >= 0.0 else (-gap.high, -gap.low)
         lines = [
-            f"mean loss {self.value:.4g}, in [{low:.4g}, {high:.4g}] with confidence {self.level:g}"
-            f" ({self.estimator}, {self.kind}; {self.rounds} rounds, worth {self.effective:,.0f})"
+            f"mean {self.unit} {self.value:.4g}, {sure} {self.low:.4g} to {self.high:.4g} "
+            f"({self.estimator}, {self.kind}; {self.rounds:,} rounds, effective sample size "
+            f"{self.effective:,.0f})",
+            f"{abs(gap.value):.3g} {more} than {self.compared}, {sure} {ends[0]:.3g} to "
+            f"{ends[1]:.3g}" + (": no clear difference" if gap.low <= 0.0 <= gap.high else ""),
         ]
-        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
+        return "\n  ".join([*lines, *self.notes])
 
 
 def evaluate(
     log: Log,
     policy: Any,
-    estimator: str = "dr",
+    estimator: str = "auto",
     *,
+    against: Any = "logged",
     model: Any = None,
     folds: int | None = None,
     inverse: str = "propensities",
@@ -94,59 +163,68 @@ def evaluate(
     samples: int = 1000,
     draws: int = 1000,
     seed: int = 0,
+    check: bool = True,
 ) -> Estimate:
-    r"""The mean loss that a policy would have had, from the log of another one.
+    r"""Estimate the mean outcome that a policy would have had, from the log of another one.
 
-    With the ratios :math:`\rho_t = \pi(a_t \mid x_t)/q_t(a_t)` of the policy to be judged to the
-    one that was logged, the estimates of :math:`\frac1n \sum_t \sum_a \pi(a \mid x_t) \ell_t(a)`
-    are
+    With the importance weights :math:`\rho_t = \pi(a_t \mid x_t)/q_t(a_t)` of the policy to the
+    logged one, the estimates of :math:`\frac1n \sum_t \sum_a \pi(a \mid x_t) \ell_t(a)` are
 
     .. math:: \text{ips:}\; \frac1n \sum_t \rho_t \ell_t, \qquad
               \text{snips:}\; \frac{\sum_t \rho_t \ell_t}{\sum_t \rho_t}, \qquad
               \text{dr:}\; \frac1n \sum_t \Big(\sum_a \pi(a \mid x_t) m_t(a)
               + \rho_t (\ell_t - m_t(a_t))\Big)
 
-    with guesses m of the losses. "ips" and "dr" are unbiased, "dr" whatever the guesses are;
+    with predictions m of the outcomes. "ips" and "dr" are unbiased, "dr" for any predictions;
     "snips" is biased by O(1/n) but, like "dr", does not change with a constant added to all
-    losses. A policy that would never have chosen what was logged is refused, unless with
-    interval="bernstein".
+    outcomes. All estimates are in the units of the log. A policy that would never have chosen the
+    logged action raises an error, unless interval="bernstein".
 
     Parameters
     ----------
     log
-        What was logged.
+        The log.
     policy
         As in `probabilities`.
     estimator
-        "dr", "snips" or "ips".
+        "dr", "snips", "ips", or "auto": "dr", unless the standard error of "snips" is at least a
+        tenth smaller because the predictor does not explain the outcomes; then a note says so.
+    against
+        The comparison for `difference`: "logged" for the logged actions, or another policy. Both
+        means come from the same rounds, and the interval uses that.
     model
-        m, for "dr": a predictor, or a table [n, K]; by default `predictors.Ridge` where contexts
-        are vectors, else `predictors.Mean`. Only a table made without the losses it predicts
-        keeps the estimate unbiased.
+        m, for "dr": a predictor of losses, or a table [n, K] in the units of the log. Default:
+        `predictors.Ridge` if contexts are vectors or mappings, else `predictors.Mean`. Only a table
+        made without the outcomes it predicts keeps the estimate unbiased.
     folds
-        None: each round is guessed from the rounds before it, so that the estimate stays unbiased
-        where the logging policy learned as it went. An integer k: round t is guessed from all
-        rounds s with s ≠ t modulo k, which are more; right where the logging policy was fixed.
+        None: each round is predicted from the rounds before it, so that the estimate stays unbiased
+        if the logging policy learned as it went. An integer k: round t is predicted from all
+        rounds s with s ≠ t modulo k, which are more; right if the logging policy was fixed.
     inverse
-        Where 1/q comes from: "propensities", or "weights", the log's own estimates of 1/q.
+        The source of 1/q: "propensities", or "weights", the log's own estimates of 1/q.
     clip
-        Ratios are cut there: less variance, and a bias towards 0 ("dr": towards the guesses).
+        Largest importance weight; larger ones are cut. This reduces the variance and adds a bias
+        towards 0 ("dr": towards the predictions). Default: none are cut.
     interval
         "normal" (central limit theorem) and "bootstrap" (percentiles): right in the limit of many
         rounds only. "bernstein": right for any number of rounds, however the past entered the
         logging, but wider; not for "snips", and needs `loss_range` and `max_ratio`.
     level
-        Confidence of the interval.
+        Confidence level of the intervals. Default 0.95.
     loss_range
-        (low, high) of the losses. Guesses are moved there.
+        (low, high) of the outcomes, in the units of the log. Predictions are moved there. Default:
+        the `value_range` of the log, except for interval="bernstein".
     max_ratio
-        A bound on ρ that was known in advance, such as K for uniform logging; by default `clip`.
+        A bound on ρ that was known in advance, such as K for uniform logging. Default: `clip`.
     samples
-        Of the bootstrap.
+        Number of samples of the bootstrap.
     draws
-        Where the policy is a learner that does not know its law.
+        Number of draws for a learner that does not know its action distribution.
     seed
-        Of the bootstrap.
+        Seed of the bootstrap.
+    check
+        Whether to raise an error if the propensities cannot be right, as `check_propensities`
+        does. Default True; each log is checked once.
 
     Examples
     --------
@@ -157,64 +235,56 @@ def evaluate(
     >>> losses = np.where(actions == contexts, 0.2, 0.7) + rng.uniform(-0.2, 0.2, size=2000)
     >>> log = hn.off_policy.Log(contexts, actions, losses, np.full(2000, 1 / 3), n_actions=3)
     >>> print(hn.off_policy.evaluate(log, lambda context: context))
-    mean loss 0.1975, in [0.1889, 0.2061] with confidence 0.95 (dr, normal; 2000 rounds, worth 640)
+    mean loss 0.1975, 95 % interval 0.1889 to 0.2061 (dr, normal; 2,000 rounds, effective sample ...
+      0.34 less than the logged mean 0.5377, 95 % interval 0.328 to 0.352
 
     References
     ----------
     [dudik2011], [swaminathan2015], [fan2015], [howard2021]
     """
     _check(log, estimator, interval, inverse, level)
-    if interval == "bernstein" and estimator == "dr" and folds is not None:
+    if interval == "bernstein" and folds is not None and estimator != "ips":
         raise refuse("evaluate", "folds", "None with interval='bernstein'", folds)
-    low_high = check_loss_range("evaluate", loss_range)
-    if log.losses.min() < low_high[0] or log.losses.max() > low_high[1]:
-        raise ParameterError(
-            f"loss_range={loss_range} does not hold the losses of the log, which go from "
-            f"{log.losses.min():g} to {log.losses.max():g}."
-        )
-    table, each = probabilities(policy, log, draws), np.arange(len(log))
-    chosen = table[each, log.actions]
-    ratios = chosen * log.weights if inverse == "weights" else chosen / log.propensities
-    cut = 0
-    if clip is not None:
-        cut = int((ratios > check_positive("evaluate", "clip", clip)).sum())
-        ratios = np.minimum(ratios, clip)
-    if interval != "bernstein" and not ratios.any():
-        raise ParameterError(
-            f"policy= would have chosen the logged action in none of {len(log)} rounds, so the log "
-            "does not show what it would have paid. Log with a policy that tries all actions; "
-            "where it did, interval='bernstein' bounds the loss all the same."
-        )
-    terms, masses = ratios * log.losses, np.ones(len(log))
-    if estimator == "dr":
-        guesses = _predictions(log, model, folds, low_high)
-        off = log.losses - guesses[each, log.actions]
-        terms = (table * guesses).sum(axis=1) + ratios * off
-    elif estimator == "snips":
-        masses = ratios
-    value = float(terms.sum() / masses.sum())
-    error = _standard_error((terms - value * masses) / masses.mean())
-    if interval == "normal":
-        width = NormalDist().inv_cdf(0.5 + level / 2.0) * error
-        low, high = value - width, value + width
-    elif interval == "bootstrap":
-        check_integer("evaluate", "samples", samples, 2)
-        low, high = _bootstrap(terms, masses, level, samples, seed)
-    else:
-        spans = _spans(ratios, estimator, low_high, max_ratio or clip)
-        low, high = _bernstein(terms, *spans, level)
+    bounds = _bounds(log, loss_range)
+    if check:
+        log.check_propensities()
+    top = _top(loss_range, max_ratio or clip) if interval == "bernstein" else None
+    weigh = partial(_weighed, log, inverse=inverse, clip=clip, draws=draws, top=top)
+    judged = weigh(policy)
+    guesses = None if estimator in ("ips", "snips") else _predictions(log, model, folds, bounds)
+    notes = [_ASSUMED] if log.estimated else []
+    if estimator == "auto":
+        fixed = model is not None or interval == "bernstein"
+        estimator, why = ("dr", []) if fixed else _chosen(log, judged, guesses)
+        notes += why
+    mean = _mean(estimator, log, judged, guesses, bounds)
+    notes += _notes(judged.ratios, interval, judged.cut)
+    other, compared = _Mean(log.outcomes, np.ones(len(log)), bounds, bounds), "the logged mean"
+    if not (isinstance(against, str) and against == "logged"):
+        rival = weigh(against)
+        other, compared = _mean(estimator, log, rival, guesses, bounds), "the compared policy's"
+        notes += [f"compared policy: {note}" for note in _notes(rival.ratios, interval, rival.cut)]
+    by = _Method(interval, float(level), check_integer("evaluate", "samples", samples, 2), seed)
     return Estimate(
-        value=value,
-        standard_error=error,
-        interval=(low, high),
+        value=mean.value,
+        standard_error=_standard_error(mean.influence),
+        interval=by.interval(mean),
         level=float(level),
         kind=interval,
         estimator=estimator,
         rounds=len(log),
-        mass=float(ratios.sum()) / len(log),
-        effective=_effective(ratios),
-        heaviest=float(ratios.max()),
-        notes=tuple(_notes(ratios, interval, cut)),
+        mass=float(judged.ratios.sum()) / len(log),
+        effective=_effective(judged.ratios),
+        heaviest=float(judged.ratios.max()),
+        notes=tuple(notes),
+        unit=log.unit,
+        logged=float(log.outcomes.mean()),
+        difference=Difference(
+            mean.value - other.value,
+            _standard_error(mean.influence - other.influence),  # paired: of the same rounds
+            by.interval(mean, other),
+        ),
+        compared=f"{compared} {other.value:.4g}",
     )
 
 
@@ -233,20 +303,179 @@ def _check(log: Log, estimator: str, interval: str, inverse: str, level: float) 
         )
 
 
-def _predictions(log: Log, model: Any, folds: int | None, loss_range: LossRange) -> FloatArray:
-    """The table [n, K] of guesses; `model` and `folds` as in `evaluate`.
+def _bounds(log: Log, loss_range: Any) -> LossRange:
+    """Return the range of the outcomes, as stated or as far as the log knows it."""
+    low, high = check_loss_range("evaluate", loss_range)
+    if loss_range is None and log.value_range is not None:
+        return log.value_range  # type: ignore[no-any-return]
+    least, most = log.outcomes.min(), log.outcomes.max()
+    if least < low or most > high:
+        raise ParameterError(
+            f"loss_range={loss_range} does not hold the {_PLURAL[log.unit]} of the log, which go "
+            f"from {least:g} to {most:g}."
+        )
+    return low, high
 
-    It is 0 for what a menu does not offer, about which nobody asks.
+
+def _top(loss_range: Any, max_ratio: float | None) -> float:
+    """Return the largest importance weight that was possible; an error if it is not known."""
+    if max_ratio is None or loss_range is None:
+        raise ParameterError(
+            "interval='bernstein' holds for bounded terms: it needs loss_range=(low, high), and "
+            "max_ratio= (or clip=), a bound on how many times likelier the policy may make an "
+            "action than the log did, known in advance and not read off the log."
+        )
+    return check_positive("evaluate", "max_ratio", max_ratio)
+
+
+@dataclass(frozen=True, slots=True)
+class _Weighed:
+    """A policy on the rounds of a log: its probabilities and the importance weights."""
+
+    table: FloatArray
+    ratios: FloatArray
+    cut: int
+    top: float | None
+
+
+def _weighed(
+    log: Log, policy: Any, *, inverse: str, clip: float | None, draws: int, top: float | None
+) -> _Weighed:
+    table = probabilities(policy, log, draws)
+    chosen = table[np.arange(len(log)), log.actions]
+    ratios = chosen * log.weights if inverse == "weights" else chosen / log.propensities
+    cut = 0
+    if clip is not None:
+        cut = int((ratios > check_positive("evaluate", "clip", clip)).sum())
+        ratios = np.minimum(ratios, clip)
+    if top is None and not ratios.any():
+        raise ParameterError(
+            f"policy= would have chosen the logged action in none of {len(log)} rounds, so the log "
+            f"does not show its mean {log.unit}. Log with a policy that tries all actions; "
+            "where it did, interval='bernstein' bounds the mean all the same."
+        )
+    if top is not None and ratios.max() > top * (1.0 + 1e-9):
+        raise refuse("evaluate", "max_ratio", f"at least the {ratios.max():g} in the log", top)
+    return _Weighed(table, ratios, cut, top)
+
+
+@dataclass(frozen=True, slots=True)
+class _Mean:
+    """A mean Σ terms / Σ masses over rounds.
+
+    For bounded terms: `span` is the interval they lie in, `centre` that of their expectations.
+    """
+
+    terms: FloatArray
+    masses: FloatArray
+    span: Interval
+    centre: Interval
+
+    @property
+    def value(self) -> float:
+        return float(self.terms.sum() / self.masses.sum()) if self.masses.any() else 0.0
+
+    @property
+    def influence(self) -> FloatArray:
+        """How far each round moves the mean, times their number."""
+        return np.asarray((self.terms - self.value * self.masses) / self.masses.mean())
+
+
+def _mean(
+    estimator: str, log: Log, judged: _Weighed, guesses: FloatArray | None, bounds: LossRange
+) -> _Mean:
+    """Return the terms of an estimate."""
+    ratios, n, top = judged.ratios, len(log), judged.top or math.inf
+    if estimator == "dr":
+        assert guesses is not None
+        off = log.outcomes - guesses[np.arange(n), log.actions]
+        terms, reach = (
+            (judged.table * guesses).sum(axis=1) + ratios * off,
+            top * (bounds[1] - bounds[0]),
+        )
+        return _Mean(terms, np.ones(n), (bounds[0] - reach, bounds[1] + reach), bounds)
+    low, high = min(0.0, bounds[0]), max(0.0, bounds[1])
+    ends = min(0.0, top * low) if low else 0.0, max(0.0, top * high) if high else 0.0
+    masses = ratios if estimator == "snips" else np.ones(n)
+    return _Mean(ratios * log.outcomes, masses, ends, (low, high))
+
+
+def _chosen(log: Log, judged: _Weighed, guesses: Any) -> tuple[str, list[str]]:
+    """Choose "dr", unless the standard error of "snips" is clearly smaller, and say so."""
+    errors = {
+        name: _standard_error(_mean(name, log, judged, guesses, (0.0, 1.0)).influence)
+        for name in ("dr", "snips")
+    }
+    if _CLEARLY * errors["dr"] <= errors["snips"]:
+        return "dr", []
+    return "snips", [
+        f"by snips, because predictions do not explain the {_PLURAL[log.unit]}: its standard error "
+        f"is {errors['snips']:.3g}, that of dr {errors['dr']:.3g}"
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Method:
+    """How intervals are found, for a mean or for the difference of two."""
+
+    kind: str
+    level: float
+    samples: int
+    seed: int
+
+    def interval(self, mean: _Mean, less: _Mean | None = None) -> Interval:
+        if self.kind == "bootstrap":
+            return self._bootstrap(mean, less)
+        if self.kind == "bernstein":
+            return self._bernstein(mean, less)
+        influence, value = mean.influence, mean.value
+        if less is not None:
+            influence, value = influence - less.influence, value - less.value
+        width = NormalDist().inv_cdf(0.5 + self.level / 2.0) * _standard_error(influence)
+        return value - width, value + width
+
+    def _bootstrap(self, mean: _Mean, less: _Mean | None) -> Interval:
+        """Return percentiles over rounds drawn with replacement, the same for both means."""
+        rng, n = np.random.default_rng(self.seed), len(mean.terms)
+        means = [mean] if less is None else [mean, less]
+        values = np.empty((self.samples, len(means)))
+        for i in range(self.samples):
+            drawn = rng.integers(n, size=n)
+            for j, each in enumerate(means):
+                mass = each.masses[drawn].sum()
+                values[i, j] = each.terms[drawn].sum() / mass if mass else np.nan
+        statistic = values[:, 0] if less is None else values[:, 0] - values[:, 1]
+        ends = np.nanquantile(statistic, [0.5 - self.level / 2.0, 0.5 + self.level / 2.0])
+        return float(ends[0]), float(ends[1])
+
+    def _bernstein(self, mean: _Mean, less: _Mean | None) -> Interval:
+        if less is None:
+            return _bernstein(mean.terms, mean.span, mean.centre, self.level)
+        span = mean.span[0] - less.span[1], mean.span[1] - less.span[0]
+        centre = mean.centre[0] - less.centre[1], mean.centre[1] - less.centre[0]
+        return _bernstein(mean.terms - less.terms, span, centre, self.level)
+
+
+def _predictions(log: Log, model: Any, folds: int | None, bounds: LossRange) -> FloatArray:
+    """Return the table [n, K] of predicted outcomes; `model` and `folds` as in `evaluate`.
+
+    Predictors predict losses. The table is 0 beyond the rows of a menu.
     """
     if isinstance(model, np.ndarray | list | tuple):
-        return _given(model, log, loss_range)
+        return _given(model, log, bounds)
+    loss_range = bounds if log.unit == "loss" else (0.0, 1.0)
+    table = log.outcome_of(_predicted_losses(log, model, folds, loss_range))
+    return np.asarray(table.clip(*bounds)) if log.unit == "reward" else table
+
+
+def _predicted_losses(log: Log, model: Any, folds: int | None, loss_range: LossRange) -> FloatArray:
     predictor, rounds = _default(log) if model is None else model, range(len(log))
-    table = np.zeros((len(log), log.n_actions))
+    table, contexts = np.zeros((len(log), log.n_actions)), log.rows
     if folds is None:
         guesser = _prepared(predictor, log)
         for t in rounds:
             _guess(guesser, log, t, loss_range, table[t])
-            guesser.learn(log.contexts[t], int(log.actions[t]), float(log.losses[t]))
+            guesser.learn(contexts[t], int(log.actions[t]), float(log.losses[t]))
         return table
     k = check_integer("evaluate", "folds", folds, 2)
     if not hasattr(predictor, "clone"):
@@ -258,7 +487,7 @@ def _predictions(log: Log, model: Any, folds: int | None, loss_range: LossRange)
         guesser = _prepared(predictor, log)
         for t in rounds:
             if t % k != fold:
-                guesser.learn(log.contexts[t], int(log.actions[t]), float(log.losses[t]))
+                guesser.learn(contexts[t], int(log.actions[t]), float(log.losses[t]))
         for t in rounds[fold::k]:
             _guess(guesser, log, t, loss_range, table[t])
     return table
@@ -272,7 +501,7 @@ def _prepared(predictor: Any, log: Log) -> Any:
 
 
 def _guess(guesser: Any, log: Log, t: int, loss_range: LossRange, row: FloatArray) -> None:
-    ask, context = getattr(guesser, "estimate", guesser.predict), log.contexts[t]
+    ask, context = getattr(guesser, "estimate", guesser.predict), log.rows[t]
     K = len(context) if log.described else log.n_actions
     row[:K] = check_guess(guesser, ask(context), K, loss_range)
 
@@ -282,9 +511,9 @@ def _given(model: Any, log: Log, loss_range: LossRange) -> FloatArray:
     fits = table.shape == (len(log), log.n_actions) and np.isfinite(table).all()
     if not fits or table.min() < loss_range[0] or table.max() > loss_range[1]:
         raise ParameterError(
-            f"model= must be a predictor or finite numbers [{len(log)}, {log.n_actions}] within "
-            f"loss_range, a guess for each action in each round; got an array of shape "
-            f"{table.shape}."
+            f"model= must be a predictor or finite numbers [{len(log)}, {log.n_actions}] in "
+            f"[{loss_range[0]:g}, {loss_range[1]:g}], a prediction for each action in each round; "
+            f"got an array of shape {table.shape}."
         )
     return table
 
@@ -295,10 +524,12 @@ def _default(log: Log) -> Any:
     if log.described:
         return Hybrid()
     try:
-        hash(tuple(log.contexts))
+        different = len(set(log.contexts))
     except TypeError:
         return Mean(by_context=False)
-    return Mean()
+    return Mean(
+        by_context=different <= len(log) / 2
+    )  # contexts that do not come again tell nothing
 
 
 def _effective(ratios: FloatArray) -> float:
@@ -311,41 +542,6 @@ def _effective(ratios: FloatArray) -> float:
 
 def _standard_error(terms: FloatArray) -> float:
     return float(terms.std(ddof=1)) / math.sqrt(len(terms))
-
-
-def _spans(
-    ratios: FloatArray, estimator: str, loss_range: LossRange, max_ratio: float | None
-) -> tuple[Interval, Interval]:
-    """Where the terms of an estimate lie, and where their means do."""
-    if max_ratio is None or not math.isfinite(loss_range[1]):
-        raise ParameterError(
-            "interval='bernstein' holds for bounded terms: it needs loss_range=(low, high), and "
-            "max_ratio= (or clip=), a bound on how many times likelier the policy may make an "
-            "action than the log did, known in advance and not read off the log."
-        )
-    top = check_positive("evaluate", "max_ratio", max_ratio)
-    if ratios.max() > top * (1.0 + 1e-9):
-        raise refuse("evaluate", "max_ratio", f"at least the {ratios.max():g} in the log", top)
-    low, high = loss_range
-    if estimator == "dr":
-        reach = top * (high - low)
-        return (low - reach, high + reach), loss_range
-    return (min(0.0, top * low), max(0.0, top * high)), (min(0.0, low), max(0.0, high))
-
-
-def _bootstrap(
-    terms: FloatArray, masses: FloatArray, level: float, samples: int, seed: int
-) -> Interval:
-    """Percentiles of Σ terms / Σ masses over rounds drawn with replacement."""
-    rng = np.random.default_rng(seed)
-    n = len(terms)
-    found = np.empty(samples)
-    for i in range(samples):
-        drawn = rng.integers(n, size=n)
-        mass = masses[drawn].sum()
-        found[i] = terms[drawn].sum() / mass if mass else np.nan
-    low, high = np.nanquantile(found, [0.5 - level / 2.0, 0.5 + level / 2.0])
-    return float(low), float(high)
 
 
 def _bernstein(terms: FloatArray, span: Interval, guesses: Interval, level: float) -> Interval:
@@ -383,20 +579,20 @@ def _notes(ratios: FloatArray, interval: str, cut: int) -> list[str]:
     """What makes an estimate doubtful."""
     n, total = len(ratios), float(ratios.sum())
     if not total:
-        return ["no logged action is one that the policy would choose"]
-    notes = [f"{cut} ratios were cut, which is a bias that no interval counts"] if cut else []
+        return ["the policy would choose no logged action"]
+    notes = [f"{cut} weights were cut: a bias that no interval includes"] if cut else []
     effective = _effective(ratios)
     if effective < _FEW and interval != "bernstein":
-        notes.append(f"worth {effective:.0f} rounds of play: the interval is not to be trusted")
+        notes.append(f"effective sample size {effective:.0f}: do not trust the interval")
     if ratios.max() > _HEAVY * total:
         notes.append(f"one round carries {ratios.max() / total:.0%} of all weight")
     mass, error = total / n, _standard_error(ratios)
     if abs(mass - 1.0) > max(3.0 * error, _ROUNDED):
-        what = "propensities are too small"
+        why = "propensities are too small"
         if mass < 1.0:
-            what = (
-                "the log has not tried all that the policy does, propensities are too large, or "
+            why = (
+                "the log never tries some actions of the policy, propensities are too large, or "
                 "weights were capped"
             )
-        notes.append(f"ratios have mean {mass:.3g} (± {error:.2g}) in place of 1: {what}")
+        notes.append(f"mean importance weight {mass:.3g} (± {error:.2g}) instead of 1: {why}")
     return notes

@@ -1,11 +1,10 @@
-"""Logs: what was decided, with which probability, and what it cost."""
+"""Logs: the actions that were taken, their probabilities, and their outcomes."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import count, takewhile
+from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, overload
 
@@ -13,19 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hannan.core import InputTypeError, LossError, Menu, ParameterError
-from hannan.core.arrays import (
-    as_array,
-    as_floats,
-    as_list,
-    as_rows,
-    as_scalar,
-    columns_of,
-    is_frame,
-)
+from hannan.core.arrays import as_array, as_floats, as_list, as_rows, as_scalar
 from hannan.core.availability import check_available
 from hannan.core.params import short
-from hannan.core.validation import FloatArray, check_choice, check_integer
-from hannan.environments import FromLog
+from hannan.core.validation import FloatArray, check_bounded_range, check_choice, check_integer
+from hannan.features import Features
+from hannan.off_policy import frames
+from hannan.off_policy.propensities import check_propensities, estimate_propensities
 
 if TYPE_CHECKING:
     from hannan.off_policy.replay import LogReplay
@@ -38,7 +31,9 @@ TOLERANCE = 1e-5  # of probabilities, which others' logs hold in single precisio
 
 _COLUMNS = (
     "contexts", "actions", "losses", "propensities", "available", "distribution", "weights",
+    "rewards", "times",
 )  # fmt: skip
+_SURVEYED = 1000  # rows that the kinds of columns are found in
 
 
 class LoggedDecision(NamedTuple):
@@ -51,41 +46,60 @@ class LoggedDecision(NamedTuple):
     available: IntArray | None
     distribution: FloatArray | None
     weight: float | None
+    reward: float | None = None
+    time: float | None = None
+    name: Any = None
+    """The action's name, in a log with names."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Log:
-    r"""Rounds in which one of K actions was drawn from a known law and only its loss was seen.
+    r"""Rounds in which one of K actions was drawn with a known probability, and its outcome.
 
-    In round t the context :math:`x_t` came, the action :math:`a_t \sim q_t` was drawn, and cost
-    :math:`\ell_t(a_t)`; `evaluate` says what other policies would have paid. The arrays are copies
-    that cannot be written to; `log[2:7]`, `log[mask]` and `log[places]` are logs, `log[3]` is a
-    round, and iteration goes over rounds.
+    In round t the context :math:`x_t` came, the action :math:`a_t` was drawn from the action
+    distribution :math:`q_t`, and only its own outcome was observed. `evaluate` estimates the mean
+    outcome of other policies from such a log. `from_frame` and `from_file` read logs of other
+    systems, `Decider.log` returns the decisions of a Decider.
+
+    The arrays are copies that cannot be written to; `log[2:7]`, `log[mask]` and `log[places]` are
+    logs, `log[3]` is a round, and iteration goes over rounds.
 
     Parameters
     ----------
     contexts
-        n contexts: a list, or the rows of an array. None for a problem without contexts. Where
-        actions are described, a `Menu` for each round.
+        n contexts: a list, the rows of an array, or mappings from names to values. None for a
+        problem without contexts. Where actions have features, a `Menu` for each round.
     actions
-        The actions taken, integers 0..K-1; of a menu the number of its row (`Menu.index` finds
-        that of an id).
+        The actions taken, integers 0..K-1, or their names if `names` are text; of a menu the number
+        of its row (`Menu.index` finds that of an id).
     losses
-        What they cost; lower is better.
+        Outcomes of the actions, if less is better.
     propensities
-        The probability with which each of them was taken, in (0, 1]; those below 1e-100, which
-        no action that was taken has, are refused.
+        The probability with which each action was taken, in (0, 1]. A value below 1e-100 raises an
+        error, because such an action is never taken.
     n_actions
-        K; with menus the most that one of them offers.
+        K; with menus the largest number of their rows. Default: the number of `names`.
     available
-        For each round the actions there were, or None for all of them; None if always all.
+        For each round the available actions, as integers, or None for all of them. Default: all
+        actions in all rounds.
     distribution
-        Array [n, K]: the probabilities of all actions, where they were recorded too.
+        Array [n, K]: the probabilities of all actions, if they were recorded.
     weights
         For each round an unbiased estimate of one over the propensity, drawn independently of the
         loss, such as `decision.weights` holds.
     draws
-        From how many draws the propensities were estimated; None where they are exact.
+        Number of draws from which the propensities were estimated; None if they are exact.
+    rewards
+        Outcomes of the actions, if more is better; instead of `losses`. The attribute `losses` is
+        then :math:`(high - reward)/(high - low)`, in [0, 1].
+    value_range
+        (low, high) of the outcomes. Default: the smallest and the largest reward; none for losses.
+    names
+        Names of the K actions, each once: text or numbers. Default: none.
+    times
+        When each action was taken, in seconds since 1970. Default: not known.
+    estimated
+        Whether the propensities were estimated from the contexts. Default False.
 
     Examples
     --------
@@ -103,25 +117,53 @@ class Log:
     array([1. , 0.5])
     >>> log[1].context, log[1].action, log[1].propensity
     (1, 1, 0.25)
+
+    With names, and in euros:
+
+    >>> log = hn.off_policy.Log(
+    ...     contexts=[{"age": 31}, {"age": 48}],
+    ...     actions=["none", "10%"],
+    ...     rewards=[0.0, 48.5],
+    ...     propensities=[0.5, 0.5],
+    ...     names=["none", "10%"],
+    ... )
+    >>> log
+    <Log: 2 rounds, 2 actions, mean reward 24.25, propensities from 0.5>
+    >>> log[1].name, log[1].reward
+    ('10%', 48.5)
     """
 
     contexts: Any
     actions: Any
-    losses: Any
-    propensities: Any
-    n_actions: int
+    losses: Any = None
+    propensities: Any = None
+    n_actions: Any = None
     available: Any = None
     distribution: Any = None
     weights: Any = None
     draws: int | None = None
+    rewards: Any = None
+    value_range: Any = None
+    names: Any = None
+    times: Any = None
+    estimated: bool = False
 
     def __post_init__(self) -> None:
         put = object.__setattr__
+        put(self, "names", self._checked_names())
+        if self.n_actions is None and self.names is not None:
+            put(self, "n_actions", len(self.names))
         put(self, "n_actions", check_integer(self, "n_actions", self.n_actions, 1))
+        if self.names is not None and len(self.names) != self.n_actions:
+            raise ParameterError(
+                f"A Log of {self.n_actions} actions needs as many names; got {len(self.names)}."
+            )
         put(self, "actions", self._checked_actions())
         n = len(self.actions)
-        put(self, "losses", self._numbers("losses", (n,)))
+        self._check_outcomes(n)
         put(self, "contexts", self._checked_contexts(n))
+        if self.times is not None:
+            put(self, "times", self._numbers("times", (n,)))
         put(self, "propensities", self._numbers("propensities", (n,)))
         _first(
             "propensities",
@@ -158,7 +200,8 @@ class Log:
             place = range(len(self))[key]
             columns = [getattr(self, name) for name in _COLUMNS]
             context, *cells = [None if each is None else each[place] for each in columns]
-            return LoggedDecision(context, *map(as_scalar, cells))
+            logged = LoggedDecision(context, *map(as_scalar, cells))
+            return logged._replace(name=self.names and self.names[logged.action])
         places = np.arange(len(self))[key if isinstance(key, slice) else np.asarray(key)]
         taken = {name: _taken(getattr(self, name), places) for name in _COLUMNS}
         return replace(self, **taken | ({"available": None} if self.described else {}))
@@ -174,7 +217,7 @@ class Log:
     def __repr__(self) -> str:
         facts = f"{len(self)} rounds, {self.n_actions} actions"
         if len(self):
-            facts += f", mean loss {self.losses.mean():.4g}"
+            facts += f", mean {self.unit} {self.outcomes.mean():.4g}"
             facts += f", propensities from {self.propensities.min():.4g}"
         return f"<Log: {facts}>"
 
@@ -185,9 +228,70 @@ class Log:
         return type(contexts) is list and bool(contexts) and isinstance(contexts[0], Menu)
 
     @property
+    def unit(self) -> str:
+        """ "reward" if more is better, "loss" if less is."""
+        return "loss" if self.rewards is None else "reward"
+
+    @property
+    def outcomes(self) -> FloatArray:
+        """The rewards, or the losses of a log without rewards."""
+        return self.losses if self.rewards is None else self.rewards  # type: ignore[no-any-return]
+
+    @cached_property
     def features(self) -> FloatArray | None:
-        """The contexts as an array [n, p], where they are vectors of the same length."""
-        return self.contexts if isinstance(self.contexts, np.ndarray) else None
+        """The contexts as an array [n, p], if they are vectors of one length or mappings.
+
+        `Features` encodes mappings.
+        """
+        contexts = self.contexts
+        if isinstance(contexts, np.ndarray) or not self.mapped:
+            return contexts if isinstance(contexts, np.ndarray) else None
+        return _frozen(np.array([self._encoder.encode(row) for row in contexts]))
+
+    @cached_property
+    def _encoder(self) -> Features:
+        """Features that have seen all contexts, which are mappings."""
+        encoder = Features().find(self.contexts[:_SURVEYED])
+        for row in self.contexts:
+            encoder.see(row)
+        return encoder
+
+    @property
+    def rows(self) -> Any:
+        """The contexts as learners and predictors take them: mappings are encoded."""
+        return self.features if self.mapped else self.contexts
+
+    @cached_property
+    def mapped(self) -> bool:
+        """Whether all contexts are mappings from names to values."""
+        contexts = self.contexts
+        return len(contexts) > 0 and all(isinstance(each, Mapping) for each in contexts)
+
+    def place(self, action: Any) -> int | None:
+        """Return the number 0..K-1 of an action that is given by name or number; None if unknown.
+
+        If names are whole numbers, a whole number is a name.
+        """
+        single = action.item() if isinstance(action, np.ndarray) and action.ndim == 0 else action
+        single = as_scalar(single)
+        if not isinstance(single, str | int | float) or isinstance(single, bool):
+            return None
+        if single in self._places:
+            return self._places[single]
+        if not isinstance(single, int) or any(isinstance(each, int) for each in self._places):
+            return None
+        return single if 0 <= single < self.n_actions else None
+
+    @cached_property
+    def _places(self) -> dict[Any, int]:
+        return {name: i for i, name in enumerate(self.names or ())}
+
+    def outcome_of(self, losses: FloatArray) -> FloatArray:
+        """Return the outcomes that have these entries in `losses`."""
+        if self.rewards is None:
+            return losses
+        low, high = self.value_range
+        return np.asarray(high - losses * (high - low))
 
     @property
     def allowed(self) -> NDArray[np.bool_]:
@@ -199,103 +303,140 @@ class Log:
             row[actions] = True
         return table
 
-    def to_frame(self) -> dict[str, Any]:
-        """Columns by name, for `pandas.DataFrame`, `polars.DataFrame` or `pyarrow.table`.
+    def to_frame(self) -> Any:
+        """Return the columns as a pandas DataFrame; without pandas, as a dictionary of columns.
 
-        "context", or x0, x1, … for vectors; action, loss, propensity; weight, draws, available
-        and p0, p1, …, the distribution, where the log has them, else n_actions.
+        The columns are those of the contexts (by their names, x0, x1, … for vectors, else
+        "context"); action, by name where there are names; reward or loss; propensity; and, where
+        the log has them, weight, draws, time, available, and the action distribution p0, p1, …
+        `from_frame` reads them back. `attrs` of the frame holds names and value_range.
         """
-        table: dict[str, Any] = {}
-        if self.features is not None:
-            table |= {f"x{j}": column for j, column in enumerate(self.features.T)}
-        elif any(context is not None for context in self.contexts):
-            table["context"] = self.contexts
-        table |= {"action": self.actions, "loss": self.losses, "propensity": self.propensities}
-        if self.weights is not None:
-            table["weight"] = self.weights
-        if self.draws is not None:
-            table["draws"] = np.full(len(self), self.draws)
-        if self.available is not None:
-            table["available"] = [" ".join(map(str, row.tolist())) for row in self.available]
-        if self.distribution is None:
-            return table | {"n_actions": np.full(len(self), self.n_actions)}
-        return table | {f"p{k}": column for k, column in enumerate(self.distribution.T)}
+        return frames.frame_of(self)
 
     @classmethod
-    def from_frame(cls, frame: Any, n_actions: int | None = None) -> Self:
-        """The log that `to_frame` turned into columns.
+    def from_frame(
+        cls,
+        frame: Any,
+        n_actions: int | None = None,
+        *,
+        action: str | None = None,
+        reward: str | None = None,
+        loss: str | None = None,
+        propensity: str | float | None = None,
+        context: str | Sequence[str] | None = None,
+        names: Sequence[Any] | None = None,
+        value_range: tuple[float, float] | None = None,
+        check: bool = True,
+    ) -> Self:
+        """Read a log from the columns of a frame.
 
         Parameters
         ----------
         frame
             A frame of pandas or polars, a table of pyarrow, or a mapping of names to columns.
         n_actions
-            K; by default what the frame says, which one of `to_frame` does.
+            K, for frames of `to_frame` only. Default: as the frame says.
+        action
+            The column of the actions: names of any kind. An empty cell raises an error.
+        reward, loss
+            The column of the outcomes: `reward` if more is better, `loss` if less is.
+        propensity
+            The column of the probabilities with which the actions were taken; one number for all
+            rows; or "estimate" for `estimate_propensities`, under the assumptions stated there.
+        context
+            The columns that policies may use. Default: all others.
+        names
+            The possible actions. Default: those in the frame, sorted.
+        value_range
+            (low, high) of the outcomes. Default: their smallest and largest value.
+        check
+            Whether to raise an error if the propensities cannot be right, as `check_propensities`
+            does. Default True.
+
+        Without `action`, `reward` and `loss` the frame must have the columns of `to_frame()`.
 
         Examples
         --------
         >>> import hannan as hn
-        >>> log = hn.off_policy.Log([0, 1], [0, 1], [0.0, 1.0], [0.5, 0.25], n_actions=2)
+        >>> orders = {"age": [31, 48, 25], "offer": ["none", "10%", "none"],
+        ...           "revenue": [0.0, 48.5, 12.0], "p": [0.5, 0.25, 0.5]}
+        >>> log = hn.off_policy.Log.from_frame(
+        ...     orders, action="offer", reward="revenue", propensity="p"
+        ... )
+        >>> log.names, log[1].name, log[1].context
+        (('10%', 'none'), '10%', {'age': 48})
         >>> hn.off_policy.Log.from_frame(log.to_frame()) == log
         True
         """
-        if not is_frame(frame) and not isinstance(frame, Mapping):
-            raise InputTypeError(
-                "Log.from_frame takes a frame or a mapping of names to columns; got "
-                f"{short(frame)}. Read a file first, by pandas.read_csv or the like, or use "
-                "Log.from_file."
-            )
-        columns = {name: np.asarray(column) for name, column in columns_of(frame)}
-        absent = [name for name in ("action", "loss", "propensity") if name not in columns]
-        if absent:
-            raise ParameterError(
-                f"A frame with the columns of Log.to_frame() needs {absent[0]!r}; there are "
-                f"{list(columns)}."
-            )
-        laws, features = _numbered("p", columns), _numbered("x", columns)
-        draws, available = columns.get("draws"), columns.get("available")
-        if n_actions is None:
-            n_actions = len(laws) or _repeated(columns.get("n_actions"))
-        return cls(
-            contexts=np.column_stack(features) if features else columns.get("context"),
-            actions=columns["action"],
-            losses=columns["loss"],
-            propensities=columns["propensity"],
-            n_actions=n_actions,
-            available=None if available is None else [_actions_in(text) for text in available],
-            distribution=np.column_stack(laws) if laws else None,
-            weights=columns.get("weight"),
-            draws=None if draws is None or not len(draws) else int(draws[0]),
-        )
+        columns = frames.columns_in(frame)
+        if action is None and reward is None and loss is None:
+            return cls(**frames.read_own(columns, getattr(frame, "attrs", {}), n_actions))
+        named = {"action": action, "reward": reward, "loss": loss, "propensity": propensity}
+        return cls._checked(frames.read(columns, named, context, names, value_range), check)
 
     @classmethod
-    def from_file(cls, path: str | PathLike[str], **columns: Any) -> Self:
-        """The rows of somebody's log in a CSV, JSON lines or Parquet file.
+    def from_file(
+        cls,
+        path: str | PathLike[str],
+        *,
+        action: str | None = None,
+        reward: str | None = None,
+        loss: str | None = None,
+        propensity: str | float | None = None,
+        context: Any = None,
+        names: Sequence[Any] | None = None,
+        value_range: tuple[float, float] | None = None,
+        check: bool = True,
+        **options: Any,
+    ) -> Self:
+        """Read a log from a CSV, JSON lines or Parquet file.
 
         Parameters
         ----------
         path
             The file.
-        columns
-            Which columns hold what, as in `environments.FromLog`: context, action, loss or reward,
-            propensity, and so on. Losses are mapped to [0, 1] by its `value_range`.
+        action, reward, loss, propensity, names, value_range, check
+            As in `from_frame`.
+        context
+            The columns that policies may use: a list of names, or a mapping from names to kinds
+            such as "number". The contexts are then mappings. One name by itself: the contexts are
+            the numbers in this column. Default: all other columns except identifiers and free text.
+        options
+            As in `environments.FromLog`: missing, dialect, max_columns, max_unpacked.
         """
-        try:
-            inspect.signature(FromLog).bind(path, **columns)
-        except TypeError as error:
-            raise ParameterError(
-                "Log.from_file takes the names of columns as environments.FromLog does: context=, "
-                f"action=, loss= or reward=, propensity=; {error}."
-            ) from None
-        world = FromLog(path, **{**columns, "method": "importance"})
-        rows = []
-        for this_round in world.rounds(world.horizon, np.random.default_rng(0)):
-            assert this_round.current is not None
-            this_round.reveal(this_round.current)
-            propensity = min(1.0 / this_round.weight, 1.0)
-            rows.append((this_round.context, this_round.current, this_round.loss, propensity))
-        contexts, actions, losses, propensities = ([row[i] for row in rows] for i in range(4))
-        return cls(contexts, actions, losses, propensities, world.n_actions)
+        named = {"action": action, "reward": reward, "loss": loss, "propensity": propensity}
+        columns = frames.read_file(path, named, context, names, value_range, options)
+        return cls._checked(columns, check)
+
+    @classmethod
+    def _checked(cls, columns: dict[str, Any], check: bool) -> Self:
+        """Make a log, estimate its propensities if asked to, or check them."""
+        estimated = columns["propensities"] is None
+        n = len(columns["actions"])
+        log = cls(**columns | ({"propensities": np.ones(n)} if estimated else {}))
+        if estimated:
+            p = estimate_propensities(log.features, log.actions, log.n_actions)
+            return replace(log, propensities=p, estimated=True)
+        if check:
+            log.check_propensities()
+        return log
+
+    def check_propensities(self) -> None:
+        """Raise `PropensityError` if the propensities cannot be right; see `check_propensities`.
+
+        A log is checked once; one whose propensities were estimated is not.
+        """
+        if "_right" not in vars(self) and self.draws is None and not self.estimated:
+            names = range(self.n_actions) if self.names is None else self.names
+            check_propensities(
+                self.actions,
+                self.propensities,
+                names,
+                self.features,
+                self.available,
+                features=self._encoder.names if self.mapped else None,
+            )
+            vars(self)["_right"] = True
 
     def environment(self, **options: Any) -> LogReplay:
         """The rounds for a learner to play; options as in `LogReplay`."""
@@ -303,8 +444,58 @@ class Log:
 
         return LogReplay(self, **options)
 
+    def _checked_names(self) -> tuple[Any, ...] | None:
+        if self.names is None:
+            return None
+        if isinstance(self.names, str | bytes | Mapping) or not isinstance(self.names, Iterable):
+            raise InputTypeError(f"names= is a list of names of actions; got {short(self.names)}.")
+        names = as_list(self.names)
+        for name in names:
+            single = isinstance(name, str | int | float) and not isinstance(name, bool)
+            if not single or name == "" or name != name:
+                raise InputTypeError(f"A name is text or a number; got {name!r:.100}.")
+        if len({*names}) < len(names):
+            twice = next(name for i, name in enumerate(names) if name in names[:i])
+            raise ParameterError(f"names= has {twice!r} twice; each action needs its own name.")
+        return tuple(names)
+
+    def _check_outcomes(self, n: int) -> None:
+        """Set losses, rewards and value_range."""
+        put = object.__setattr__
+        if self.losses is self.rewards is None:
+            raise ParameterError(
+                "A Log needs losses=, where less is better, or rewards=, where more is better; got "
+                "neither."
+            )
+        name = "losses" if self.rewards is None else "rewards"
+        values = self._numbers(name, (n,))
+        put(self, name, values)
+        if self.value_range is not None:
+            low, high = check_bounded_range(self, self.value_range, "value_range")
+            put(self, "value_range", (low, high))
+            outside = (values < low) | (values > high)
+            _first(name, outside, values, f"in value_range=({low:g}, {high:g})")
+        elif self.rewards is not None:
+            low, high = float(values.min(initial=np.inf)), float(values.max(initial=-np.inf))
+            put(self, "value_range", (low, high) if low < high else (min(low, 0.0), max(high, 1.0)))
+        if self.rewards is not None:
+            low, high = self.value_range
+            losses = (high - values) / (high - low)
+            if self.losses is not None and not np.array_equal(self.losses, losses):
+                raise ParameterError(
+                    "A Log needs losses=, where less is better, or rewards=, where more is; got "
+                    "both, and they differ from each other."
+                )
+            put(self, "losses", _frozen(losses))
+
     def _checked_actions(self) -> IntArray:
         given = as_array(self.actions)
+        if self.names is not None and given.ndim == 1 and given.dtype.kind in "UO":
+            places = [self._places.get(name, -1) for name in given.tolist()]
+            given = np.array(places, dtype=np.intp)
+            if (given < 0).any():
+                unknown = as_list(self.actions)[int(np.argmax(given < 0))]
+                raise ParameterError(f"{unknown!r:.100} is not one of names={list(self.names)}.")
         if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
             raise InputTypeError(
                 "The actions of a Log must be integers 0..K-1, one for each round; got "
@@ -414,7 +605,7 @@ def _first(name: str, wrong: Any, values: NDArray[Any], accepted: str) -> None:
     """Refuse the first round in which something is wrong."""
     if wrong.any():
         t = int(np.argmax(wrong))
-        kind = LossError if name == "losses" else ParameterError
+        kind = LossError if name in ("losses", "rewards") else ParameterError
         raise kind(f"The {name} of a Log must be {accepted}; round {t} has {values[t]}.")
 
 
@@ -432,37 +623,6 @@ def _shape(row: Any) -> tuple[int, ...]:
         return (len(row),)
     numeric = isinstance(row, np.ndarray) and row.ndim == 1 and row.dtype.kind in "iufb"
     return row.shape if numeric else ()
-
-
-def _numbered(letter: str, columns: Mapping[str, Any]) -> list[Any]:
-    """The columns p0, p1, … in order."""
-    names = takewhile(columns.__contains__, (f"{letter}{i}" for i in count()))
-    return [columns[name] for name in names]
-
-
-def _repeated(column: Any) -> Any:
-    """K, by a column that repeats it."""
-    if column is None or not len(column):
-        raise ParameterError(
-            "Log.from_frame needs n_actions=, as the frame has neither rows with 'n_actions' nor "
-            "columns p0, p1…"
-        )
-    others = column[column != column[0]]
-    if len(others):
-        raise ParameterError(
-            f"The column 'n_actions' must hold one number throughout; got {column[0]} and "
-            f"{others[0]}."
-        )
-    return column[0]
-
-
-def _actions_in(text: Any) -> list[int]:
-    try:
-        return [int(action) for action in str(text).split()]
-    except ValueError:
-        raise ParameterError(
-            f"The column 'available' must hold actions such as '0 2 5'; got {text!r}."
-        ) from None
 
 
 def _taken(values: Any, places: Any) -> Any:

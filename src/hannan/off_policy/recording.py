@@ -302,8 +302,8 @@ class Watched(Beside):
     >>> print(watched.watch)
     After 500 rounds. With probability 0.95, at all times at once:
     policy            its mean loss     our regret against it
-    (what is played)  0.4293 to 0.5015
-    always 0          0.3883 to 0.8717  -208.0 to 25.7         not known
+    (what is played)  0.4237 to 0.5071
+    always 0          0.3909 to 0.8673  -205.8 to 22.4         not known
 
     References
     ----------

@@ -66,7 +66,7 @@ class LogReplay(Logged):
 
     @property
     def contexts(self) -> list[Any]:
-        return list(self.log.contexts)
+        return list(self.log.rows)
 
     @property
     def estimates_range(self) -> tuple[float, float]:
@@ -89,7 +89,7 @@ class LogReplay(Logged):
             losses = np.full(K, c[t])
             losses[logged] += (loss - c[t]) / p
             weight = 1.0 / p if full else float(thinning.random() * p < floor)
-            this_round = LoggedRound(log.contexts[t], losses, logged, loss, weight, full)
+            this_round = LoggedRound(log.rows[t], losses, logged, loss, weight, full)
             if log.available is not None and len(log.available[t]) < K:
                 this_round.available = log.available[t]
             yield this_round

@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import Decision, InputTypeError, Learner, ParameterError
-from hannan.core.arrays import as_array
+from hannan.core import Decision, InputTypeError, Learner, ParameterError, Policy
+from hannan.core.arrays import as_array, as_list
 from hannan.core.params import short
 from hannan.core.rounds import context_key
 from hannan.core.state import Array, State
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, refuse
 from hannan.off_policy import supermartingales as evidence
+from hannan.off_policy.frames import context_frame
 from hannan.off_policy.log import TINY, TOLERANCE, IntArray, Log
 
 _KINDS = {  # by the shares of a policy that is played, and copied
@@ -207,20 +208,25 @@ def inverse(owner: object, decision: Any, propensity: Any, weight: Any) -> float
 
 
 def probabilities(policy: Any, log: Log, draws: int = 1000) -> FloatArray:
-    r"""The table [n, K] of :math:`\pi(a \mid x_t)` for the rounds of a log.
+    r"""Return the table [n, K] of :math:`\pi(a \mid x_t)` for the rounds of a log.
 
     Parameters
     ----------
     policy
-        A `Policy` or any function of a context that returns an action, or the probabilities of
-        all K; one with an argument named `available` is given the actions of the round as well. A
-        learner, which stands for the law of its next action as it is now, among those there
-        were. A fitted classifier: anything with `predict`, which is given the contexts as rows
-        of features and answers with actions. Or n actions, or a table [n, K].
+        One of these; in a log with names, an action is given by its name:
+
+        - an action, for the policy that always takes it;
+        - a `Policy` or any function of a context that returns an action, the probabilities of all
+          K, or a mapping from actions to probabilities. A function with an argument named
+          `available` also receives the available actions of the round;
+        - a learner, which stands for the distribution of its next action;
+        - a fitted classifier: an object with `predict`, which receives the contexts (a frame if
+          they are mappings, else rows of features) and returns actions;
+        - n actions, or a table [n, K].
     log
-        Whose contexts are asked about.
+        The log with the contexts.
     draws
-        For a learner that does not know its own law.
+        Number of draws for a learner that does not know its action distribution.
 
     Examples
     --------
@@ -230,31 +236,40 @@ def probabilities(policy: Any, log: Log, draws: int = 1000) -> FloatArray:
     array([[0., 1.],
            [1., 0.]])
     """
-    n, K = len(log), log.n_actions
-    if isinstance(policy, Learner):
-        policy = _law_of(policy, K, draws)
-    if callable(policy):
-        table = _asked(policy, log)
+    n, K, constant = len(log), log.n_actions, log.place(policy)
+    if constant is not None:
+        table = np.repeat(np.eye(K)[constant][None], n, axis=0)
+    elif isinstance(policy, Learner):
+        table = _asked(_law_of(policy, K, draws), log, ours=True)
+    elif callable(policy):
+        table = _asked(policy, log, ours=isinstance(policy, Policy))
     elif hasattr(policy, "predict") and not hasattr(policy, "learn"):  # a model of scikit-learn
-        table = _given(_predicted(policy, log), n, K)
+        table = _given(_predicted(policy, log), log)
     else:
-        table = _given(policy, n, K)
+        table = _given(policy, log)
     wrong = ~are_laws(table)
     if wrong.any():
         t = int(np.argmax(wrong))
         raise ParameterError(
             f"policy= must give probabilities of {K} actions, of sum 1; round {t} has {table[t]}."
         )
+    _check_offered(table, log)
+    return table
+
+
+def _check_offered(table: FloatArray, log: Log) -> None:
+    """Refuse a policy that chooses an action that was not available."""
     outside = (table * ~log.allowed > TOLERANCE).any(axis=1)
     if outside.any():
         t = int(np.argmax(outside))
+        action, there = int((table[t] * ~log.allowed[t]).argmax()), log.available[t].tolist()
+        if log.names is not None:
+            action, there = log.names[action], [log.names[each] for each in there]
         raise ParameterError(
-            f"policy= chooses action {int((table[t] * ~log.allowed[t]).argmax())} in round {t}, "
-            f"where only {log.available[t].tolist()} were available. Give a function "
-            "policy(context, available) that says what is done then, or n actions or a table "
-            "[n, K] that keep to what there was."
+            f"policy= chooses action {action!r} in round {t}, where only {there} were available. "
+            "Give a function policy(context, available) that returns one of the available "
+            "actions, or n actions or a table [n, K] that keep to them."
         )
-    return table
 
 
 def are_laws(table: FloatArray) -> NDArray[np.bool_]:
@@ -292,23 +307,42 @@ def _check_number(learner: Learner, own: int, K: int) -> None:
         )
 
 
-def _asked(policy: Callable[..., Any], log: Log) -> FloatArray:
-    K, told = log.n_actions, takes_available(policy)
+def _asked(policy: Callable[..., Any], log: Log, ours: bool) -> FloatArray:
+    """Ask a function about each round; `ours`: one that takes rows and returns numbers only."""
+    K, told, by_name = log.n_actions, takes_available(policy), log.names is not None and not ours
+    contexts = log.rows if ours else log.contexts
     table = np.zeros((len(log), K))
     sets = repeat(np.arange(K), len(log)) if log.available is None else log.available
-    for t, (row, context, there) in enumerate(zip(table, log.contexts, sets, strict=True)):
-        answer = policy(context, available=there) if told else policy(context)
-        law, lengths = np.asarray(answer), (K, len(context) if log.described else K)
-        if law.ndim == 0 and law.dtype.kind in "iu" and 0 <= law < K:
-            row[int(law)] = 1.0
-        elif law.ndim == 1 and len(law) in lengths and law.dtype.kind == "f":
-            row[: len(law)] = law
-        else:
+    for t, (row, context, there) in enumerate(zip(table, contexts, sets, strict=True)):
+        offer = [log.names[place] for place in there] if by_name and told else there
+        answer = policy(context, available=offer) if told else policy(context)
+        if not _write(answer, row, log, len(context) if log.described else K, by_name):
+            known = f"out of {list(log.names)!r:.200}" if by_name else f"from 0 to {K - 1}"
             raise InputTypeError(
-                f"policy= must return an action from 0 to {K - 1}, or {K} probabilities; in round "
-                f"{t} it returned {short(answer)}."
+                f"policy= must return an action {known}, or {K} probabilities; in round {t} it "
+                f"returned {short(answer)}."
             )
     return table
+
+
+def _write(answer: Any, row: FloatArray, log: Log, offered: int, by_name: bool) -> bool:
+    """Write an answer as probabilities; whether it is an action or probabilities."""
+    if isinstance(answer, Mapping):
+        places = {log.place(name): float(share) for name, share in answer.items()}
+        for place, share in places.items():
+            row[-1 if place is None else place] = share
+        return None not in places
+    law = np.asarray(answer)
+    if law.ndim == 0:
+        whole = law.dtype.kind in "iu" and 0 <= law < log.n_actions
+        place = log.place(answer) if by_name else int(law) if whole else None
+        if place is not None:
+            row[place] = 1.0
+        return place is not None
+    fits = law.ndim == 1 and len(law) in (log.n_actions, offered) and law.dtype.kind == "f"
+    if fits:
+        row[: len(law)] = law
+    return fits
 
 
 def takes_available(policy: Callable[..., Any]) -> bool:
@@ -320,32 +354,38 @@ def takes_available(policy: Callable[..., Any]) -> bool:
 
 
 def _predicted(model: Any, log: Log) -> Any:
-    who, n, K = type(model).__name__, len(log), log.n_actions
+    who, n = type(model).__name__, len(log)
     if log.features is None:
         raise InputTypeError(
             f"policy={who}(…) predicts from rows of features, and the contexts of this log are "
             "not vectors of one length: give a function of a context, or the n actions."
         )
-    found = as_array(model.predict(log.features))
-    if found.shape != (n,) or found.dtype.kind not in "iu":
+    answers = as_array(model.predict(context_frame(log) if log.mapped else log.features))
+    if answers.shape != (n,) or (log.names is None and answers.dtype.kind not in "iu"):
         raise InputTypeError(
-            f"policy={who}(…) must predict {n} integers from 0 to {K - 1}, an action for each row; "
-            f"got {short(found)}. Give a function of a context that turns answers into actions."
+            f"policy={who}(…) must predict {n} integers from 0 to {log.n_actions - 1}, or names of "
+            f"the log's actions, one for each row; got {short(answers)}. Give a function of a "
+            "context that turns answers into actions."
         )
-    return found
+    return answers
 
 
-def _given(policy: Any, n: int, K: int) -> FloatArray:
-    found = as_array(policy)
-    if found.shape == (n,) and (found.dtype.kind in "iu" or not n):
-        if n and (found.min() < 0 or found.max() >= K):
-            raise ParameterError(
-                f"policy= must hold actions from 0 to {K - 1}; got {found.min()} to {found.max()}."
+def _given(policy: Any, log: Log) -> FloatArray:
+    n, K, answers = len(log), log.n_actions, as_array(policy)
+    if answers.shape == (n,) and (log.names is not None or answers.dtype.kind in "iu" or not n):
+        places = [log.place(each) for each in as_list(answers)]
+        if None in places:
+            t = places.index(None)
+            known = (
+                f"from 0 to {K - 1}" if log.names is None else f"out of {list(log.names)!r:.200}"
             )
-        return np.eye(K)[found.astype(np.intp)]
-    if found.shape == (n, K) and found.dtype.kind in "iuf":
-        return found.astype(np.float64)
+            raise ParameterError(
+                f"policy= must hold actions {known}; round {t} has {short(as_list(answers)[t])}."
+            )
+        return np.eye(K)[np.array(places, dtype=np.intp)]
+    if answers.shape == (n, K) and answers.dtype.kind in "iuf":
+        return answers.astype(np.float64)
     raise InputTypeError(
-        f"policy= must be a function of a context, a fitted classifier, a learner, {n} integers, "
-        f"or an array of shape {(n, K)}; got {short(policy)}."
+        f"policy= must be an action, a function of a context, a fitted classifier, a learner, {n} "
+        f"actions, or an array of shape {(n, K)}; got {short(policy)}."
     )

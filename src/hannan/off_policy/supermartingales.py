@@ -13,6 +13,16 @@ is a supermartingale in the order of decisions: docs/paper-notes.md, 3.13. `kern
 the terms :math:`\psi (x-g)^2 - \lambda x` of rounds that were answered, `RESERVES` are the
 largest ones in all others, and `lowest` is what Ville's inequality then leaves for
 :math:`\sum_s \tau_s`.
+
+Where q is known for all actions and a loss V was predicted for each of them before the draw, most
+of the weight goes to centred columns, with
+
+.. math:: z = (v - \theta)(f - V(a)), \quad m = V(\pi) - \theta \langle q, V \rangle, \quad
+          \exp\big(\lambda (z + m - \tau) - \psi_B(\lambda) z^2\big), \quad
+          \psi_B(\lambda) = (-\log(1 - \lambda B) - \lambda B) / B^2,
+
+where -B is the least that z can be: a good prediction leaves little variance. Where λB is 0.9 or
+more, or nothing was predicted, a centred column is the one above with g = 0.
 """
 
 from __future__ import annotations
@@ -24,23 +34,26 @@ from hannan.core.validation import FloatArray
 from hannan.kernels import watch as kernel
 
 _RATES = np.array([0.9, *2.0 ** -np.arange(1.0, 14.0)])
-_ORDER = np.arange(len(_RATES))
-_PRIOR = 1.0 / ((_ORDER + 1.0) * (_ORDER + 2.0))
-_GUESSES = (0.0, 0.5, 1.0)  # of a mean loss
+_GROUPS = (  # θ, g, whether it is centred, and its share of the prior
+    (1.0, 0.0, 0.0, 0.2),
+    (1.0, 0.0, 1.0, 0.8),
+    (0.0, 0.0, 0.0, 0.2),
+    (0.0, 0.0, 1.0, 0.4),
+    (0.0, 0.5, 0.0, 0.2),
+    (0.0, 1.0, 0.0, 0.2),
+)  # g is a guess of a mean loss
 
-RATE: FloatArray = np.tile(_RATES, 1 + len(_GUESSES))
+RATE: FloatArray = np.tile(_RATES, len(_GROUPS))
 PSI: FloatArray = -np.log1p(-RATE) - RATE
-THETA: FloatArray = np.repeat([1.0, *(0.0 for _ in _GUESSES)], len(_RATES))
-GUESS: FloatArray = np.repeat([0.0, *_GUESSES], len(_RATES))
+THETA, GUESS, CENTRED, _SHARE = np.repeat(np.array(_GROUPS).T, len(_RATES), axis=1)
 
-REGRET, LOSS = (0, len(_RATES)), (len(_RATES), len(RATE))
+REGRET, LOSS = (0, 2 * len(_RATES)), (2 * len(_RATES), len(RATE))
 """From which column to which statements are about regret, and about a policy's loss."""
 
-COLUMNS: FloatArray = np.array([RATE, PSI, THETA, GUESS, 1.0 / RATE])
+COLUMNS: FloatArray = np.array([RATE, PSI, THETA, GUESS, 1.0 / RATE, CENTRED])
 """As `kernels.watch` takes them."""
 
-_LOG_PRIOR = np.log(np.tile(_PRIOR / _PRIOR.sum(), 1 + len(_GUESSES)))
-_LOG_PRIOR[slice(*LOSS)] -= np.log(len(_GUESSES))
+_LOG_PRIOR = np.log(_SHARE / len(_RATES))
 _STEPS = 3  # of Newton's method: each gives a bound, and the third one's is exact to 1e-8
 
 NEVER, SURELY, AS_PLAYED, IN_PART = range(4)
@@ -61,8 +74,9 @@ def _reserves() -> FloatArray:
 RESERVES: FloatArray = _reserves()
 """[4, columns]: the largest term of a round that is not answered, for either f."""
 
-LEAST: FloatArray = -RATE * GUESS - RATE**2 / (4.0 * PSI)
-"""The smallest term of any round."""
+LEAST: FloatArray = np.where(CENTRED > 0.0, -0.5 - RATE, -RATE * GUESS - RATE**2 / (4.0 * PSI))
+MOST: FloatArray = np.maximum(RESERVES[IN_PART], np.where(CENTRED > 0.0, np.log(10.0) + RATE, 0.0))
+"""The smallest and the largest term of any round."""
 
 
 def lowest(

@@ -6,9 +6,11 @@ import math
 import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hannan.core import Decision, DecisionError, InputTypeError, ParameterError
 from hannan.core.availability import check_available
@@ -16,9 +18,16 @@ from hannan.core.params import Parametrised, short
 from hannan.core.rounds import MOST_OPEN
 from hannan.core.state import Array, Count, DictOf, Key, Number, Object, State, TupleOf, require
 from hannan.core.storage import save
-from hannan.core.validation import check_bounded_range, check_chosen_loss, check_integer, refuse
+from hannan.core.validation import (
+    FloatArray,
+    check_bounded_range,
+    check_chosen_loss,
+    check_integer,
+    refuse,
+)
 from hannan.kernels import watch as kernel
 from hannan.off_policy import supermartingales as evidence
+from hannan.off_policy.centres import Centre, nothing_predicted
 from hannan.off_policy.log import IntArray, Log, check_inverse
 from hannan.off_policy.rules import (
     Aim,
@@ -33,8 +42,9 @@ from hannan.off_policy.rules import (
 _LONGEST = 200  # letters of an id
 
 Interval = tuple[float, float]
-Waiting = tuple[Shares, float | None]
-"""What the answer of a round will need; 1/q, or an estimate of it, may come with the loss."""
+Waiting = tuple[Shares, float | None, Centre | None]
+"""An open round; 1/q, or an estimate, may come with the loss. A centre needs the exact 1/q."""
+_NORMAL = NormalDist()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +55,13 @@ class Statement:
     ----------
     name
         Of the policy.
+    estimate, look
+        An estimate of its mean loss over the rounds with feedback, and an ordinary interval for
+        it: of the Watch's confidence if you look once. NaN before anything is known.
+    ahead, ahead_look
+        The same for our mean loss per round less its mean loss. Below 0 we have done better.
+    effective
+        The effective sample size of these estimates.
     loss
         (low, high) of its mean loss over all rounds that were decided.
     regret
@@ -65,6 +82,11 @@ class Statement:
     open: int
     forgotten: int
     unavailable: int
+    estimate: float = math.nan
+    look: Interval = (math.nan, math.nan)
+    ahead: float = math.nan
+    ahead_look: Interval = (math.nan, math.nan)
+    effective: float = 0.0
 
     @property
     def contradicts(self) -> bool:
@@ -112,7 +134,7 @@ class Watch(Parametrised):
         `available` among those there are. Other policies do what is played where their choice is
         not available. None, with `n_actions`: all constant policies.
     n_actions
-        K; needed only for policies that ask what is available.
+        K; needed for `policies=None`, and for policies that ask what is available.
     loss_range
         (low, high) of the losses. Others are refused.
     confidence
@@ -140,9 +162,9 @@ class Watch(Parametrised):
     >>> print(watch)
     After 1,000 rounds. With probability 0.95, at all times at once:
     policy            its mean loss     our regret against it
-    (what is played)  0.1765 to 0.2859
-    always 1          0.2721 to 0.9988  -822.4 to -59.4        we do better
-    today             0.1114 to 0.6182  -391.1 to 102.2        not known
+    (what is played)  0.1771 to 0.2888
+    always 1          0.3011 to 0.9996  -822.5 to -87.0        we do better
+    today             0.1196 to 0.6200  -389.4 to 96.3         not known
 
     References
     ----------
@@ -156,9 +178,13 @@ class Watch(Parametrised):
         _kinds=Array(low=0).where(lambda self, kinds: not kinds[-1, [0, 1, 3]].any()),
         _open=DictOf(
             Key().where(lambda self, key: _is_key(key)),
-            TupleOf(Object(Shares), Number(low=1.0) | None),
+            TupleOf(Object(Shares), Number(low=1.0) | None, Object(Centre) | None).where(
+                lambda self, held: held[2] is None or held[1] is not None
+            ),
             most=MOST_OPEN,
         ),
+        _moments=Array(),
+        _reserved=Count(),
         _absent=Array(low=0, high="rounds"),
     )
     room_for = ("n_actions",)
@@ -182,7 +208,9 @@ class Watch(Parametrised):
         self._told = [callable(each) and takes_available(each) for each in self.policies.values()]
         rows = len(self.policies) + 1  # the last one is what is played
         self._sums = np.zeros((rows, 2, len(evidence.RATE)))  # over the rounds that were answered
+        self._moments = np.zeros((rows, 6))  # of estimates and ratios in these rounds
         self._kinds = np.zeros((rows, len(evidence.RESERVES)), dtype=np.int64)  # of the forgotten
+        self._reserved = 0  # forgotten rounds with a centre, whose reserve is in the sums
         self._absent = np.zeros(rows - 1, dtype=np.int64)  # of both
         self._open: dict[Hashable, Waiting] = {}
         self._answered = 0
@@ -244,7 +272,7 @@ class Watch(Parametrised):
         weight
             As in `decided`, if it was not known then.
         """
-        key, held, known = self._find(decision)
+        key, held, known, _ = self._find(decision)
         if known is None:
             known = inverse(self, decision, None, weight)
         elif weight is not None:
@@ -258,9 +286,13 @@ class Watch(Parametrised):
 
     def forgotten(self, decision: Decision | int | str) -> None:
         """The loss of a decision will never come; the round counts at its worst."""
-        key, held, _ = self._find(decision)
+        key, held, weight, centre = self._find(decision)
         del self._open[key]
-        self._kinds[np.arange(len(self._kinds)), held.kinds] += 1
+        if centre is None:
+            self._kinds[np.arange(len(self._kinds)), held.kinds] += 1
+        else:
+            self._reserve(self._sums, held, weight, centre)
+            self._reserved += 1
         self._absent += held.copied[:-1] > 0.0
         self._forgotten += 1
 
@@ -299,15 +331,16 @@ class Watch(Parametrised):
             self.check_loss(extreme)
         weights = 1.0 / log.propensities if inverse == "propensities" else log.weights
         unit = (log.losses - low) / (high - low)
-        sums, absent = self._sums.copy(), self._absent.copy()
+        sums, moments, absent = self._sums.copy(), self._moments.copy(), self._absent.copy()
+        plain = nothing_predicted(len(self.policies))
         for one, weight, loss in zip(log, weights.tolist(), unit.tolist(), strict=True):
             there = one.available
             if there is not None and len(there) == log.n_actions:
                 there = None
             held = shares(self.aims(one.context, there, log.n_actions), one.action, there)
             how = held.played, held.copied, max(1.0, weight), loss
-            kernel.add(sums, absent, *how, evidence.COLUMNS)
-        self._sums, self._absent = sums, absent
+            kernel.add(sums, moments, absent, *how, evidence.COLUMNS, plain, 0.0)
+        self._sums, self._moments, self._absent = sums, moments, absent
         self._answered += len(log)
         self._forgotten += unanswered
         self._kinds[:-1, evidence.IN_PART] += unanswered
@@ -344,9 +377,9 @@ class Watch(Parametrised):
         >>> print(hn.off_policy.Watch.over(log))
         After 1,000 rounds. With probability 0.95, at all times at once:
         policy            its mean loss     our regret against it
-        (what is played)  0.3676 to 0.5124
-        always 0          0.5007 to 0.8124  -369.3 to -99.5        we do better
-        always 1          0.1471 to 0.3126  162.7 to 284.5         it does better
+        (what is played)  0.3650 to 0.5151
+        always 0          0.5000 to 0.8097  -366.9 to -100.7       we do better
+        always 1          0.1502 to 0.3137  165.1 to 283.3         it does better
         """
         if not isinstance(log, Log):
             raise refuse("Watch.over", "log", "a Log", log)
@@ -369,16 +402,43 @@ class Watch(Parametrised):
     def intervals(self) -> dict[str, Statement]:
         """A statement about each policy, by its name; see `Statement`."""
         losses, regrets, _ = self._bounds()
-        span = self._range[1] - self._range[0]
-        counts = self.rounds, len(self._open), self._forgotten
         absent = self._absent.copy()
-        for held, _ in self._open.values():
+        for held, *_ in self._open.values():
             absent += held.copied[:-1] > 0.0
-        each = zip(self.policies, losses, regrets, absent.tolist(), strict=True)
+        each = zip(self.policies, losses, regrets, absent.tolist(), self._moments, strict=False)
         return {
-            name: Statement(name, self._mean(loss), (span * low, span * high), *counts, unavailable)
-            for name, loss, (low, high), unavailable in each
+            name: self._statement(name, loss, regret, unavailable, sums)
+            for name, loss, regret, unavailable, sums in each
         }
+
+    def _statement(
+        self, name: str, loss: Interval, regret: Interval, unavailable: int, sums: FloatArray
+    ) -> Statement:
+        span = self._range[1] - self._range[0]
+        bounds = self._mean(loss), (span * regret[0], span * regret[1])
+        counts = self.rounds, len(self._open), self._forgotten
+        estimate, look, ahead, ahead_look, effective = self._looks(sums)
+        looks = estimate, look, ahead, ahead_look
+        return Statement(name, *bounds, *counts, unavailable, *looks, effective)
+
+    def _looks(self, sums: FloatArray) -> tuple[float, Interval, float, Interval, float]:
+        """Return estimates of a policy's mean loss and of our lead, with ordinary intervals."""
+        n, (low, high) = self._answered, self._range
+        value, squared, regret, squared_regret, ratio, squared_ratio = sums.tolist()
+        if n < 2 or not squared_ratio:
+            nothing = math.nan, math.nan
+            return math.nan, nothing, math.nan, nothing, 0.0
+        span, quantile = high - low, _NORMAL.inv_cdf(0.5 + self.confidence / 2.0)
+
+        def interval(total: float, squares: float, least: float, sign: float) -> Any:
+            mean = total / n
+            half = quantile * math.sqrt(max(squares / n - mean * mean, 0.0) / (n - 1))
+            ends = sorted(least + sign * span * (mean + side * half) for side in (-1.0, 1.0))
+            return least + sign * span * mean, (ends[0], ends[1])
+
+        loss = interval(value, squared, low, 1.0)
+        ahead = interval(regret, squared_regret, 0.0, -1.0)
+        return *loss, *ahead, ratio * ratio / squared_ratio
 
     def to_frame(self) -> dict[str, list[Any]]:
         """The statements as columns by name, for any data frame, report or service.
@@ -419,14 +479,10 @@ class Watch(Parametrised):
             return [(0.0, 0.0)] * P, [(0.0, 0.0)] * P, (0.0, 0.0)
         # Two statements about losses for each policy and for us, and two about each regret.
         log_odds = math.log((4 * P + 2) / (1.0 - self.confidence))
-        kinds = self._kinds
-        if self._open:
-            waiting = np.array([held.kinds for held, _ in self._open.values()])
-            counts = [(waiting == kind).sum(axis=0) for kind in range(kinds.shape[1])]
-            kinds = kinds + np.column_stack(counts)
-        least = evidence.lowest(self._sums, kinds, evidence.LOSS, log_odds)
+        sums, kinds = self._completed()
+        least = evidence.lowest(sums, kinds, evidence.LOSS, log_odds)
         *losses, own = [(max(0.0, a), min(n, n - b)) for a, b in least.tolist()]
-        least = evidence.lowest(self._sums[:-1], kinds, evidence.REGRET, log_odds)
+        least = evidence.lowest(sums[:-1], kinds, evidence.REGRET, log_odds)
         regrets = [(b, -a) for a, b in least.tolist()]
         pairs = list(zip(losses, regrets, strict=True))
         low = max(own[0], *(loss[0] + regret[0] for loss, regret in pairs))
@@ -436,6 +492,26 @@ class Watch(Parametrised):
             [(max(c, low - b), min(d, high - a)) for (a, b), (c, d) in pairs],
             (low, high),
         )
+
+    def _completed(self) -> tuple[FloatArray, NDArray[np.int64]]:
+        """Return the sums with the reserves of open rounds, and the kinds of those without any."""
+        sums, kinds = self._sums, self._kinds
+        centred = [held for held in self._open.values() if held[2] is not None]
+        if centred:
+            sums = sums.copy()
+            for held, weight, centre in centred:
+                self._reserve(sums, held, weight, centre)
+        if len(centred) < len(self._open):
+            rest = [held.kinds for held, _, centre in self._open.values() if centre is None]
+            counts = [(np.array(rest) == kind).sum(axis=0) for kind in range(kinds.shape[1])]
+            kinds = kinds + np.column_stack(counts)
+        return sums, kinds
+
+    @staticmethod
+    def _reserve(sums: FloatArray, held: Shares, weight: Any, centre: Any) -> None:
+        """Add the largest terms of a round without feedback."""
+        how = held.played, held.copied, weight, evidence.COLUMNS, centre.rows, centre.own
+        kernel.reserve(sums, *how)
 
     def _mean(self, total: Interval) -> Interval:
         """Of a sum over all rounds, in the units of the losses."""
@@ -495,16 +571,24 @@ class Watch(Parametrised):
                 "never come, by forgotten(decision)."
             )
 
-    def enter(self, key: Hashable, held: Shares, weight: float | None) -> None:
-        """A round has been decided; nothing can fail."""
-        self._open[key] = held, weight
+    def enter(
+        self, key: Hashable, held: Shares, weight: float | None, centre: Centre | None = None
+    ) -> None:
+        """Hold a round that has been decided; nothing can fail.
+
+        A `centre` is for rounds whose weight is exactly 1/q, with q known for every action.
+        """
+        self._open[key] = held, weight, centre
 
     def settle(self, key: Hashable, loss: float, weight: float | None = None) -> None:
         """A round has been answered, by a loss in [0, 1]; nothing can fail."""
-        held, known = self._open.pop(key)
+        held, known, centre = self._open.pop(key)
         self._answered += 1
+        plain = nothing_predicted(len(self.policies)) if centre is None else centre.rows
         how = held.played, held.copied, known if weight is None else weight, loss
-        kernel.add(self._sums, self._absent, *how, evidence.COLUMNS)
+        own = 0.0 if centre is None else centre.own
+        sums = self._sums, self._moments, self._absent
+        kernel.add(*sums, *how, evidence.COLUMNS, plain, own)
 
     def extended(self, policies: Mapping[str, Any], n_actions: int | None = None) -> Self:
         """A watch that goes on from here with more policies, and more actions.
@@ -526,10 +610,12 @@ class Watch(Parametrised):
         last = len(self.policies)
         rows = [*(old.get(name, last) for name in twin.policies), last]
         twin._sums, twin._kinds = self._sums[rows].copy(), self._kinds[rows].copy()
+        twin._moments, twin._reserved = self._moments[rows].copy(), self._reserved
         every = self._answered + self._forgotten
         twin._absent = np.append(self._absent, every)[rows[:-1]]
-        for key, (held, weight) in self._open.items():
-            twin._open[key] = Shares(held.played[rows], held.copied[rows]), weight
+        for key, (held, weight, centre) in self._open.items():
+            wider = None if centre is None else centre.extended(rows)
+            twin._open[key] = Shares(held.played[rows], held.copied[rows]), weight, wider
         twin._answered, twin._forgotten = self._answered, self._forgotten
         return twin
 
@@ -553,15 +639,17 @@ class Watch(Parametrised):
         return self._answered, self._forgotten, len(self._open)
 
     def _check_state(self) -> None:
-        n, slack = self._answered, 1e-6 * (self._answered + 1)
-        most = n * evidence.RESERVES[evidence.IN_PART] + slack
+        n = self._answered + self._reserved
+        slack = 1e-6 * (n + 1)
+        most = n * evidence.MOST + slack
         within = (self._sums >= n * evidence.LEAST - slack) & (self._sums <= most)
-        counted = self._kinds.sum(axis=1) == self._forgotten
-        require(self, sums=within.all(), kinds=counted.all())
+        counted = self._kinds.sum(axis=1) == self._forgotten - self._reserved
+        moments = (self._moments[:, [1, 3, 4, 5]] >= 0.0).all()
+        require(self, sums=within.all(), kinds=counted.all(), moments=moments)
 
     # Parts ------------------------------------------------------------------------------------
 
-    def _find(self, decision: Any) -> tuple[Hashable, Shares, float | None]:
+    def _find(self, decision: Any) -> tuple[Hashable, Shares, float | None, Centre | None]:
         key = _key(decision)
         if key not in self._open:
             raise DecisionError(

@@ -1,0 +1,80 @@
+"""Predicted losses of a round, which take variance out of statements about policies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from hannan.core.rounds import IntArray
+from hannan.core.state import Array, Number, State
+from hannan.core.stored import Stored
+from hannan.core.validation import FloatArray
+from hannan.kernels import watch as kernel
+
+_LARGEST = 1e300  # ratio π(a)/q(a): that of an action that is never drawn
+
+
+@dataclass(frozen=True, eq=False)
+class Centre(Stored):
+    """Predicted losses of a round, fixed before its action was drawn from a known distribution.
+
+    Attributes
+    ----------
+    rows
+        For each policy, and in the last row for the action distribution itself: the predicted
+        loss, the largest ratio π(a)/q(a), and the largest and the smallest predicted loss of the
+        actions that it may choose.
+    own
+        The predicted loss of the action that was drawn.
+    """
+
+    rows: FloatArray
+    own: float
+    _is_value = True
+
+    stored = State(
+        rows=Array(lambda self: len(self._sums), 4, low=0.0, high=_LARGEST).where(
+            lambda self, rows: bool((rows[:, [0, 2, 3]] <= 1.0).all())
+        ),
+        own=Number(0.0, 1.0),
+    )
+
+    @classmethod
+    def of(
+        cls,
+        aims: IntArray,
+        action: int,
+        chances: FloatArray,
+        values: FloatArray,
+        spread: bool = False,
+    ) -> Self:
+        """Return the centre of a round in which policies choose single actions.
+
+        Parameters
+        ----------
+        aims
+            The action of each policy; -1 for one that does as the action distribution does.
+        action
+            The action that was drawn.
+        chances, values
+            The probability and the predicted loss of every action; unavailable actions have
+            probability 0, and predictions are cut off at 0 and 1.
+        spread
+            Whether the first policy chooses one of all actions at random.
+        """
+        rows = kernel.centre(aims, chances, values, spread)
+        return cls(rows, min(max(float(values[action]), 0.0), 1.0))
+
+    def extended(self, order: Sequence[int]) -> Self:
+        """Return the centre with these rows, for a Watch with more policies."""
+        return type(self)(self.rows[order], self.own)
+
+
+def nothing_predicted(policies: int) -> FloatArray:
+    """Return the rows of a round without predictions: no column is centred then."""
+    rows = np.zeros((policies + 1, 4))
+    rows[:, 1] = rows[:, 2] = np.inf
+    return rows

@@ -1,0 +1,337 @@
+"""Logs as columns of frames and files."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import count, takewhile
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hannan.core import InputTypeError, ParameterError
+from hannan.core.arrays import as_list, as_scalar, columns_of, is_frame, missing
+from hannan.core.params import short
+from hannan.environments import FromLog
+from hannan.environments._columns import check_names
+from hannan.environments._files import open_table
+from hannan.environments._kinds import look
+from hannan.kernels.losses import LARGEST
+
+if TYPE_CHECKING:
+    from hannan.off_policy.log import Log
+
+Columns = dict[str, Any]
+_OWN = ("context", "action", "loss", "reward", "propensity", "weight", "draws", "time", "available")
+ESTIMATE = "estimate"
+_ANY = (-LARGEST, LARGEST)  # of outcomes whose range is still to be found
+
+
+class Frame(dict[str, Any]):
+    """Columns by name, where pandas is not installed, with the `attrs` that its frames have."""
+
+    def __init__(self, columns: Columns) -> None:
+        super().__init__(columns)
+        self.attrs: dict[str, Any] = {}
+
+
+# Writing ----------------------------------------------------------------------------------------
+
+
+def frame_of(log: Log) -> Any:
+    """Return a log as a frame of pandas, or as a `Frame` where pandas is not installed."""
+    contexts, own = _contexts_of(log)
+    named = log.names is not None
+    action = [log.names[place] for place in log.actions] if named else log.actions
+    table = {**contexts, "action": action, log.unit: log.outcomes, "propensity": log.propensities}
+    frame = _framed(table | _extras(log, named))
+    if own:
+        frame.attrs["context"] = own
+    for label, values in (("names", log.names), ("value_range", log.value_range)):
+        if values is not None:
+            frame.attrs[label] = list(values)
+    return frame
+
+
+def _extras(log: Log, named: bool) -> Columns:
+    """Return the columns that only some logs have."""
+    n = len(log)
+    draws = None if log.draws is None else np.full(n, log.draws)
+    extras: Columns = {"weight": log.weights, "time": log.times, "draws": draws}
+    extras = {name: column for name, column in extras.items() if column is not None}
+    if log.available is not None:
+        extras["available"] = [" ".join(map(str, row.tolist())) for row in log.available]
+    if log.distribution is not None:
+        return extras | {f"p{k}": column for k, column in enumerate(log.distribution.T)}
+    return extras if named else extras | {"n_actions": np.full(n, log.n_actions)}
+
+
+def context_frame(log: Log) -> Any:
+    """Return contexts that are mappings as a frame, with the columns they were read from."""
+    columns, own = _contexts_of(log)
+    return _framed({own[label]: column for label, column in columns.items()})
+
+
+def _framed(table: Columns) -> Any:
+    if find_spec("pandas") is None:
+        return Frame(table)
+    return import_module("pandas").DataFrame(table)
+
+
+def _contexts_of(log: Log) -> tuple[Columns, dict[str, str]]:
+    """Return the columns of the contexts, and for those of mappings the names of their values."""
+    contexts = log.contexts
+    if isinstance(contexts, np.ndarray):
+        return {f"x{j}": column for j, column in enumerate(contexts.T)}, {}
+    if not log.mapped:
+        return ({"context": contexts} if any(each is not None for each in contexts) else {}), {}
+    names = list(dict.fromkeys(str(name) for row in contexts for name in row))
+    own = {f"context {name}" if _is_own(name) else name: name for name in names}
+    return {label: [row.get(name) for row in contexts] for label, name in own.items()}, own
+
+
+def _is_own(name: str) -> bool:
+    """Whether a column of this name says something about a log itself."""
+    return name in (*_OWN, "n_actions") or (name[:1] in ("x", "p") and name[1:].isdecimal())
+
+
+# Reading ----------------------------------------------------------------------------------------
+
+
+def columns_in(frame: Any) -> Columns:
+    """Return the columns of a frame, or of a mapping, by name."""
+    if not is_frame(frame) and not isinstance(frame, Mapping):
+        raise InputTypeError(
+            "Log.from_frame takes a frame or a mapping of names to columns; got "
+            f"{short(frame)}. Read a file first, by pandas.read_csv or the like, or use "
+            "Log.from_file."
+        )
+    return {str(name): column for name, column in columns_of(frame)}
+
+
+def read_own(given: Columns, attrs: Mapping[str, Any], n_actions: int | None) -> Columns:
+    """Return what a `Log` is made of, from the columns of `Log.to_frame`."""
+    columns = {name: np.asarray(column) for name, column in given.items()}
+    outcome = "reward" if "reward" in columns else "loss"
+    for name in ("action", outcome, "propensity"):
+        if name not in columns:
+            raise ParameterError(
+                f"A frame with the columns of Log.to_frame() needs {name!r}; there are "
+                f"{list(columns)}. Otherwise name the columns: Log.from_frame(frame, action=…, "
+                "reward=… or loss=…, propensity=…)."
+            )
+    laws, draws = _numbered("p", columns), columns.get("draws")
+    available, names = columns.get("available"), attrs.get("names")
+    if columns["action"].dtype.kind not in "iu" and names is None:
+        names = names_in(as_list(given["action"]), "action")
+    if n_actions is None and names is None:
+        n_actions = len(laws) or _repeated(columns.get("n_actions"))
+    actions = columns["action"]
+    if names is not None:
+        actions = places_of(as_list(given["action"]), names, "action")
+    values = attrs.get("value_range")
+    return {
+        "contexts": _own_contexts(columns, given, attrs.get("context")),
+        "actions": actions,
+        "losses" if outcome == "loss" else "rewards": columns[outcome],
+        "propensities": columns["propensity"],
+        "n_actions": n_actions,
+        "available": None if available is None else [_actions_in(text) for text in available],
+        "distribution": np.column_stack(laws) if laws else None,
+        "weights": columns.get("weight"),
+        "draws": None if draws is None or not len(draws) else int(draws[0]),
+        "value_range": None if values is None else tuple(values),
+        "names": names,
+        "times": columns.get("time"),
+    }
+
+
+def _own_contexts(columns: Columns, given: Columns, own: Mapping[str, str] | None) -> Any:
+    features = _numbered("x", columns)
+    if features:
+        return np.column_stack(features)
+    labels = {name: name for name in columns if not _is_own(name)} if own is None else dict(own)
+    return rows_of(given, labels) if labels else columns.get("context")
+
+
+def read(
+    columns: Columns,
+    named: Mapping[str, Any],
+    context: Any,
+    names: Sequence[Any] | None,
+    value_range: Any,
+) -> Columns:
+    """Return what a `Log` is made of, from columns whose names are given."""
+    outcome = _check_named(named)
+    chances = named["propensity"]
+    if chances == ESTIMATE and ESTIMATE not in columns:
+        chances = None
+    used = [named["action"], outcome, *([chances] if isinstance(chances, str) else [])]
+    check_names("the frame", used, columns)
+    labels = [name for name in columns if name not in used]
+    if context is not None:
+        labels = [context] if isinstance(context, str) else list(context)
+        check_names("the frame", labels, columns)
+    actions = as_list(columns[named["action"]])
+    if names is None:
+        names = names_in(actions, named["action"])
+    if not isinstance(chances, str | None):
+        chances = np.full(len(actions), float(chances))
+    return {
+        "contexts": rows_of(columns, dict(zip(labels, labels, strict=True))) if labels else None,
+        "actions": places_of(actions, names, named["action"]),
+        "losses" if named["reward"] is None else "rewards": columns[outcome],
+        "propensities": columns[chances] if isinstance(chances, str) else chances,
+        "names": names,
+        "value_range": value_range,
+    }
+
+
+def read_file(
+    path: str | PathLike[str],
+    named: Mapping[str, Any],
+    context: Any,
+    names: Sequence[Any] | None,
+    value_range: Any,
+    options: Mapping[str, Any],
+) -> Columns:
+    """Return what a `Log` is made of, from the columns of a file."""
+    known = inspect.signature(FromLog).parameters
+    strange = [name for name in options if name not in known]
+    if strange:
+        raise ParameterError(
+            f"Log.from_file has no option {strange[0]!r}. It takes action=, reward= or loss=, "
+            "propensity=, context=, names=, value_range=, and missing= or dialect= as "
+            "environments.FromLog does."
+        )
+    outcome = _check_named(named)
+    estimated = named["propensity"] == ESTIMATE
+    chances = 1.0 if estimated else named["propensity"]
+    world = FromLog(
+        path,
+        **{"actions": names, **options, **named, "propensity": chances},
+        context=_kinds(path, named, outcome, context, options),
+        method="importance",
+        check=False,
+        value_range=_ANY if value_range is None else value_range,
+    )
+    actions, outcomes, propensities = world.columns()
+    n = len(actions)
+    contexts: Any = None
+    if isinstance(context, str):
+        rounds = world.rounds(n, np.random.default_rng(0))
+        contexts = [this_round.context for this_round in rounds]
+    elif world.context:
+        contexts = list(world.rows(n))
+    return {
+        "contexts": contexts,
+        "actions": actions,
+        "losses" if named["reward"] is None else "rewards": outcomes,
+        "propensities": None if estimated else propensities,
+        "names": list(world.actions),
+        "value_range": value_range,
+    }
+
+
+def _kinds(
+    path: Any, named: Mapping[str, Any], outcome: str, context: Any, options: Mapping[str, Any]
+) -> Any:
+    """Return the columns of the context with their kinds, as far as these are not stated."""
+    if isinstance(context, str | Mapping):
+        return context
+    limits = [options.get(name) for name in ("max_columns", "max_unpacked", "dialect")]
+    table = open_table(path, *limits)
+    used = [named["action"], outcome, named["propensity"]]
+    names = [name for name in table.names if name not in used]
+    if context is not None:
+        names = list(context)
+        check_names(table.source, names, table.names)
+    kinds = look(table, names, {}, context is not None, []).kinds if names else {}
+    return list(kinds.items()) or None
+
+
+def _check_named(named: Mapping[str, Any]) -> str:
+    """Return the column of the outcomes; an error if one that is needed was not named."""
+    outcomes = [named[word] for word in ("reward", "loss") if named[word] is not None]
+    if named["action"] is None or len(outcomes) != 1 or named["propensity"] is None:
+        got = ", ".join(f"{word}={column!r}" for word, column in named.items())
+        raise ParameterError(
+            "A log needs action=, the column of the actions; either reward= or loss=, the column "
+            "of their outcomes; and propensity=, the column of the probabilities with which they "
+            f"were taken, or a number such as 0.25 if each of four was equally likely; got {got}."
+        )
+    return str(outcomes[0])
+
+
+def names_in(actions: list[Any], column: str) -> list[Any]:
+    """Return the different actions in a column: numbers ascending, anything else as text."""
+    _check_whole(actions, column)
+    distinct = list(dict.fromkeys(as_scalar(each) for each in actions))
+    try:
+        return sorted(distinct)
+    except TypeError:
+        return sorted(distinct, key=str)
+
+
+def places_of(actions: list[Any], names: Sequence[Any], column: str) -> Any:
+    """Return the places of actions among their names."""
+    _check_whole(actions, column)
+    places = {name: i for i, name in enumerate(names)}
+    numbers = [places.get(as_scalar(each), -1) for each in actions]
+    if -1 in numbers:
+        row = numbers.index(-1)
+        raise ParameterError(
+            f"Row {row}, column {column!r}: {actions[row]!r:.100} is not one of "
+            f"names={list(names)!r:.200}. Add it, or leave out the row."
+        )
+    return np.array(numbers, dtype=np.intp)
+
+
+def _check_whole(actions: list[Any], column: str) -> None:
+    empty = [i for i, each in enumerate(actions) if missing(each) or each == ""]
+    if empty:
+        raise ParameterError(
+            f"{len(empty)} of {len(actions)} rows have no action in column {column!r}, the first "
+            f"of them is row {empty[0]}. A log needs every action: rows that are left out because "
+            "of their action bias all estimates. Fill in the actions, for example by 'none'."
+        )
+
+
+def rows_of(columns: Columns, labels: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the rows of some columns as mappings from names to values."""
+    cells = [[as_scalar(cell) for cell in as_list(columns[label])] for label in labels]
+    return [dict(zip(labels.values(), row, strict=True)) for row in zip(*cells, strict=True)]
+
+
+def _numbered(letter: str, columns: Columns) -> list[Any]:
+    """Return the columns p0, p1, … in order."""
+    names = takewhile(columns.__contains__, (f"{letter}{i}" for i in count()))
+    return [columns[name] for name in names]
+
+
+def _repeated(column: Any) -> Any:
+    """Return K from a column that repeats it."""
+    if column is None or not len(column):
+        raise ParameterError(
+            "Log.from_frame needs n_actions=, as the frame has neither rows with 'n_actions' nor "
+            "columns p0, p1…"
+        )
+    others = column[column != column[0]]
+    if len(others):
+        raise ParameterError(
+            f"The column 'n_actions' must hold one number throughout; got {column[0]} and "
+            f"{others[0]}."
+        )
+    return column[0]
+
+
+def _actions_in(text: Any) -> list[int]:
+    try:
+        return [int(action) for action in str(text).split()]
+    except ValueError:
+        raise ParameterError(
+            f"The column 'available' must hold actions such as '0 2 5'; got {text!r}."
+        ) from None

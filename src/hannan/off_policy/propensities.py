@@ -1,0 +1,7 @@
+"""Propensities of a log: whether they can be right, and estimates where there are none."""
+
+from __future__ import annotations
+
+from hannan.environments._propensities import check_propensities, estimate_propensities
+
+__all__ = ["check_propensities", "estimate_propensities"]
