@@ -2,7 +2,9 @@
 
 from hannan.core.environment import Environment, Feedback, Round
 from hannan.core.errors import (
+    ClosedDecisionError,
     ContextError,
+    ContradictoryOutcomeError,
     DamagedFileError,
     DecisionError,
     HannanError,
@@ -11,10 +13,13 @@ from hannan.core.errors import (
     LossError,
     MissingPackageError,
     NewerFileError,
+    OpenDecisionError,
     OrderError,
     ParameterError,
+    PropensityError,
     StorageError,
     TruncatedFileError,
+    UnknownDecisionError,
     UntrustedError,
 )
 from hannan.core.learner import Learner, Propensities
@@ -29,7 +34,9 @@ from hannan.core.storage import load
 __all__ = [
     "WITHOUT_NOISE",
     "Action",
+    "ClosedDecisionError",
     "ContextError",
+    "ContradictoryOutcomeError",
     "DamagedFileError",
     "Decision",
     "DecisionError",
@@ -48,6 +55,7 @@ __all__ = [
     "NewerFileError",
     "Noise",
     "Objective",
+    "OpenDecisionError",
     "OpenRound",
     "Oracle",
     "OrderError",
@@ -55,9 +63,11 @@ __all__ = [
     "Policy",
     "Predictor",
     "Propensities",
+    "PropensityError",
     "Round",
     "StorageError",
     "TruncatedFileError",
+    "UnknownDecisionError",
     "UntrustedError",
     "load",
 ]

@@ -9,6 +9,10 @@ class ParameterError(HannanError, ValueError):
     """A constructor or function argument outside its range."""
 
 
+class PropensityError(ParameterError):
+    """Propensities that cannot be the probabilities with which the logged actions were taken."""
+
+
 class InputTypeError(HannanError, TypeError):
     """An argument of a type that cannot be used."""
 
@@ -27,6 +31,22 @@ class OrderError(HannanError, ValueError):
 
 class DecisionError(OrderError):
     """A decision that is unknown, forgotten or already answered."""
+
+
+class UnknownDecisionError(DecisionError):
+    """An id that no decision has, or none that is remembered."""
+
+
+class OpenDecisionError(DecisionError):
+    """An id that an open decision has already, made for another request."""
+
+
+class ClosedDecisionError(DecisionError):
+    """A decision that does not wait for its outcome any more: it has one, or it has expired."""
+
+
+class ContradictoryOutcomeError(DecisionError):
+    """An outcome other than the one that was reported before."""
 
 
 class MissingPackageError(HannanError, ImportError):

@@ -254,10 +254,12 @@ class Learner(Parametrised, ABC):
         ids: Any = None,
         *,
         late: bool = False,
+        committed: bool = True,
     ) -> Any:
         """Open a round: choose its action, commit it, and hold it until its loss comes.
 
-        `late`: as a decision, whose loss may come after those of later rounds.
+        `late`: as a decision, whose loss may come after those of later rounds. A caller that has
+        the round not `committed` plays another action, or calls `commit` itself.
         """
         if actions is not None or ids is not None:
             context = offered(self, context, actions, ids)
@@ -266,7 +268,8 @@ class Learner(Parametrised, ABC):
         checked = self.check_context(context, late and self._ledger.current is not None)
         some = None if available is None else available_to(self, available)
         opened = self.choose(checked, some, late)
-        self.commit(opened)
+        if committed:
+            self.commit(opened)
         if actions is not None:
             opened.named = opened.context.ids is not None
         return opened

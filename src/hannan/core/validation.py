@@ -32,7 +32,8 @@ def refuse(owner: object, name: str, accepted: str, got: Any) -> ParameterError:
 def check_integer(owner: object, name: str, value: Any, low: int, below: float = 2.0**63) -> int:
     """An integer of at least `low`, and one that kernels can take."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) < below:
-        raise refuse(owner, name, f"an integer >= {low}", value)
+        most = f" and at most {int(below) - 1:,}" if below < 2**63 else ""
+        raise refuse(owner, name, f"an integer >= {low}{most}", value)
     return int(value)
 
 
@@ -121,8 +122,9 @@ def check_losses(
         raise _unusable(losses, shown)
     raise LossError(
         f"losses must lie in loss_range={loss_range}; got values from {low:g} to {high:g}. "
-        "Pass the range they really have as loss_range=(low, high); rewards up to R are losses in "
-        "(-R, 0). Only where all actions choose equally many elements may losses be shifted."
+        "Pass their true range as loss_range=(low, high). For rewards in [0, R] pass R - reward "
+        "with loss_range=(0, R). If actions are sets of elements pass -reward with "
+        "loss_range=(-R, 0) to ContextFTPL or ContextSemiBanditFTPL."
     )
 
 

@@ -2,6 +2,6 @@
 
 from hannan.decisions.answers import Answer, Why
 from hannan.decisions.decider import Decider
-from hannan.decisions.summary import Standing, Summary
+from hannan.decisions.summary import Comparison, Holdout, Summary
 
-__all__ = ["Answer", "Decider", "Standing", "Summary", "Why"]
+__all__ = ["Answer", "Comparison", "Decider", "Holdout", "Summary", "Why"]

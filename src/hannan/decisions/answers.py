@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 import math
+import operator
 import secrets
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from hashlib import blake2b
 from typing import Any
+from uuid import UUID
 
-from hannan.core import DecisionError, InputTypeError, LossError, ParameterError
+import numpy as np
+
+from hannan.core import (
+    ClosedDecisionError,
+    ContradictoryOutcomeError,
+    DecisionError,
+    InputTypeError,
+    LossError,
+    OpenDecisionError,
+    ParameterError,
+    UnknownDecisionError,
+)
 from hannan.core.arrays import as_scalar
 from hannan.core.params import Parametrised, short
 from hannan.core.rounds import OpenRound
@@ -33,12 +49,9 @@ class Answer:
     actions: tuple[Name, ...] = field(default=(), repr=False)
     """The names of all actions then."""
     opened: OpenRound | None = field(default=None, repr=False)
-    """The round of the learner that it is."""
-
-    @property
-    def law(self) -> FloatArray | None:
-        """The probabilities of all actions, in their order; None where they are not known."""
-        return None if self.opened is None else self.opened.odds_of_all()
+    """The round of the learner that it is; None in the holdout."""
+    law: FloatArray | None = field(default=None, repr=False)
+    """The probabilities of all actions, in their order; None where they are not known."""
 
     @property
     def expected(self) -> FloatArray | None:
@@ -72,18 +85,63 @@ class Why:
 
 
 def as_id(decision: Any) -> Id:
-    """Return the id of a decision, which is given by itself or by its id."""
+    """Return the id of a decision: its own, an integer of any kind, text, or a UUID as text.
+
+    >>> from uuid import UUID
+    >>> import numpy as np
+    >>> as_id(np.int64(7)), as_id(UUID(int=7))
+    (7, '00000000-0000-0000-0000-000000000007')
+    """
     key = decision.id if isinstance(decision, Answer) else decision
-    text = type(key) is str and 0 < len(key) <= LONGEST
-    if not text and not (type(key) is int and -(2**63) <= key < 2**63):
-        raise InputTypeError(
-            "The id of a decision is a whole number, or text of 1 to "
-            f"{LONGEST} letters; got {short(decision)}."
-        )
-    return key  # type: ignore[no-any-return]
+    if isinstance(key, str | UUID):
+        key = str(key)
+        if 0 < len(key) <= LONGEST:
+            return key
+    elif not isinstance(key, bool | np.bool_) and hasattr(type(key), "__index__"):
+        key = operator.index(key)
+        if -(2**63) <= key < 2**63:
+            return key
+    raise InputTypeError(
+        f"The id of a decision is a whole number, a UUID, or text of 1 to {LONGEST} letters; got "
+        f"{short(decision)}."
+    )
+
+
+def new_id(id: Any) -> Id:
+    """Return the id for a new decision: the caller's, or one that no other decision has."""
+    return secrets.token_hex(8) if id is None else as_id(id)
+
+
+def check_distinct(keys: list[Id]) -> None:
+    """Refuse ids of which two are the same."""
+    if len(set(keys)) < len(keys):
+        twice = next(key for key, count in Counter(keys).items() if count > 1)
+        raise OpenDecisionError(f"ids= has {twice!r} twice: give each decision an id of its own.")
+
+
+def mark_of(row: Any, numbers: list[int] | None, items: Any) -> int:
+    """Return a checksum of a request: the context, the available actions and the offer.
+
+    Mappings may have their keys in any order, 31 and 31.0 are the same, and so are None and NaN.
+
+    >>> first = mark_of({"age": 31, "city": None}, None, None)
+    >>> first - mark_of({"city": math.nan, "age": 31.0}, None, None)
+    0
+    """
+    if type(row) is dict:
+        cells = [(key, _whole(x) if type(x) is float else x) for key, x in row.items()]
+        row = sorted(map(repr, cells))
+    text = repr((row, numbers, items)).encode("utf-8", "replace")
+    return int.from_bytes(blake2b(text, digest_size=8).digest())
+
+
+def _whole(value: float) -> float | None:
+    """Return a float as an integer if it is one, and None for NaN."""
+    return int(value) if value.is_integer() else value if value == value else None
 
 
 _ID = Text().where(lambda self, id: 0 < len(id) <= LONGEST) | Count(2**63, low=-(2**63))
+_MARK = Count(2**64)
 
 
 class OpenDecisions(Parametrised):
@@ -98,48 +156,71 @@ class OpenDecisions(Parametrised):
     """
 
     stored = State(
-        waiting=DictOf(_ID, TupleOf(Count(), Count(), Number(0.0, 1.0), Number()), most="most"),
-        _closed=DictOf(
-            _ID.where(lambda self, id: id not in self.waiting), Number() | None, most="remembered"
+        waiting=DictOf(
+            _ID,
+            TupleOf(
+                Count(2**63, low=-(2**63)),
+                Count(),
+                Number(0.0, 1.0),
+                Number(),
+                _MARK,
+                Count() | None,
+            ),
+            most="most",
+        ),
+        closed=DictOf(
+            _ID.where(lambda self, id: id not in self.waiting),
+            TupleOf(Count(), Number(0.0, 1.0), _MARK, Number() | None),
+            most="remembered",
         ),
     )
 
     def __init__(self, most: int, remembered: int) -> None:
         self.most = most
         self.remembered = remembered
-        self.waiting: dict[Id, tuple[int, int, float, float]] = {}
-        """The learner's number, the action, its propensity, and the time."""
-        self._closed: dict[Id, float | None] = {}  # the outcome, None where it has expired
+        self.waiting: dict[Id, tuple[int, int, float, float, int, int | None]] = {}
+        """The learner's number, or a negative one in the holdout; the action, its propensity, the
+        time, and the request's mark; and the action that the holdout would have taken, if any."""
+        self.closed: dict[Id, tuple[int, float, int, float | None]] = {}
+        """The action, its propensity, the mark, and the outcome, None if the decision expired."""
         self._order: deque[Id] = deque()  # of the closed ones
 
     def _restored(self) -> None:
-        self._order = deque(self._closed)
+        self._order = deque(self.closed)
 
-    def admit(self, id: Any) -> Id:
-        """An id for one more decision: the caller's, unless it is in use, or one that nobody has.
+    def check_room(self, count: int) -> None:
+        """Refuse more decisions than may wait."""
+        if len(self.waiting) + count > self.most:
+            more = "" if count == 1 else f" and {count} more are asked for"
+            raise DecisionError(
+                f"{len(self.waiting)} decisions wait for their outcomes{more}, and "
+                f"max_open={self.most} may: report(id, …) those that are known, and let "
+                "expire(older_than=seconds) say what no answer means for the others."
+            )
 
-        Where the limit is reached it is refused.
-        """
-        key = secrets.token_hex(8) if id is None else as_id(id)
+    def again(self, key: Id, mark: int) -> tuple[int, float]:
+        """Return the action and the propensity of a known decision, if this was its request."""
         if key in self.waiting:
-            raise DecisionError(
-                f"There is a decision {key!r} that waits for its outcome: ids are given once. "
-                "decision(id) returns what was decided."
+            _, action, q, _, before, _ = self.waiting[key]
+        else:
+            action, q, before, _ = self.closed[key]
+        if mark != before:
+            if key in self.waiting:
+                raise OpenDecisionError(
+                    f"There is an open decision {key!r} with another context, other available "
+                    "actions or another offer: give each decision an id of its own. "
+                    "decision(id) returns that decision."
+                )
+            raise ClosedDecisionError(
+                f"There was a decision {key!r} already, with another context, other available "
+                "actions or another offer: give each decision an id of its own."
             )
-        if key in self._closed:
-            raise DecisionError(f"There was a decision {key!r} already: ids are given once.")
-        if len(self.waiting) >= self.most:
-            raise DecisionError(
-                f"{len(self.waiting)} decisions wait for their outcomes, and max_open={self.most} "
-                "may: report(id, …) those that are known, and let expire(older_than=seconds) say "
-                "what no answer means for the others."
-            )
-        return key
+        return action, q
 
     def check_closed(self, key: Id) -> None:
         """Refuse what does not wait and is not known to have been closed."""
-        if key not in self._closed:
-            raise DecisionError(
+        if key not in self.closed:
+            raise UnknownDecisionError(
                 f"There is no decision {key!r} that waits for its outcome, nor is it among the "
                 f"last {self.remembered} that were closed; {len(self.waiting)} wait."
             )
@@ -147,9 +228,9 @@ class OpenDecisions(Parametrised):
     def told(self, key: Id, outcome: float) -> bool:
         """Whether a closed decision was told this; False where it has expired, else refused."""
         self.check_closed(key)
-        before = self._closed[key]
+        before = self.closed[key][-1]
         if before is not None and before != outcome:
-            raise DecisionError(
+            raise ContradictoryOutcomeError(
                 f"Decision {key!r} was answered by {before:g} before; got {outcome:g}. An outcome "
                 "that was learned cannot be changed."
             )
@@ -157,11 +238,11 @@ class OpenDecisions(Parametrised):
 
     def close(self, key: Id, outcome: float | None) -> None:
         """A decision was answered, or has expired."""
-        del self.waiting[key]
-        self._closed[key] = outcome
+        _, action, q, _, mark, _ = self.waiting.pop(key)
+        self.closed[key] = action, q, mark, outcome
         self._order.append(key)
         if len(self._order) > self.remembered:
-            del self._closed[self._order.popleft()]
+            del self.closed[self._order.popleft()]
 
     def older(self, than: float) -> list[Id]:
         """Those that were made before a time, the oldest first."""
@@ -213,7 +294,7 @@ class Units:
         """An outcome: a finite number within the range; yes and no count as 1 and 0."""
         if type(given) is not float:
             given = as_scalar(given)
-            if not isinstance(given, int | float):
+            if not isinstance(given, int | float | Decimal | Fraction):
                 raise InputTypeError(f"A {self.word} is one number; got {given!r:.100}.")
         value = float(given)
         if self.low <= value <= self.high:

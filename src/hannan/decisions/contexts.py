@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hannan.core import ContextError, InputTypeError, ParameterError
-from hannan.core.arrays import as_scalar
+from hannan.core.arrays import as_scalar, is_frame
 from hannan.core.menu import Menu
 from hannan.core.params import Parametrised
 from hannan.core.state import Part, State
@@ -77,7 +77,7 @@ def _with_names(value: Any) -> Any:
         return dict(zip(names, value, strict=True))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
-    if hasattr(value, "to_dict") and not isinstance(value, Mapping):
+    if hasattr(value, "to_dict") and not isinstance(value, Mapping) and not is_frame(value):
         return value.to_dict()
     return value
 
@@ -162,6 +162,23 @@ class Contexts(Parametrised):
         rows = np.array([reader.encode(each) for each in described])
         menu = Menu(x, rows, tuple(name for name, _ in items))
         return menu, partial(self._saw, learn, described)
+
+    @property
+    def quality(self) -> dict[str, Any]:
+        """The quality of each column; those of items are called "item price"."""
+        readers = {"": self._rows, "item ": self._items}
+        return {
+            prefix + name: shares
+            for prefix, reader in readers.items()
+            if reader is not None
+            for name, shares in reader.quality.items()
+        }
+
+    def changes(self) -> list[str]:
+        """Return a sentence for each column whose quality has clearly become worse."""
+        rows = [] if self._rows is None else self._rows.changes("decisions")
+        items = [] if self._items is None else self._items.changes("items")
+        return [*rows, *(f"item {each}" for each in items)]
 
     def _saw(self, learn: Callable[[], None], described: list[Any]) -> None:
         """Learn from a row, and from what was offered."""

@@ -10,6 +10,7 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Self, TypeVar
 
@@ -17,6 +18,8 @@ import numpy as np
 
 from hannan._recommended import bandit
 from hannan.core import (
+    ClosedDecisionError,
+    ContextError,
     DamagedFileError,
     HannanError,
     Learner,
@@ -25,18 +28,40 @@ from hannan.core import (
     StorageError,
     load,
 )
+from hannan.core.arrays import is_frame
 from hannan.core.params import Parametrised
 from hannan.core.rounds import MOST_OPEN
 from hannan.core.state import Count, Flag, Made, Number, Object, Part, State, require, same
 from hannan.core.storage import save
 from hannan.core.storage.encoding import Encoder
 from hannan.core.storage.files import packed
-from hannan.core.validation import check_integer, check_probability, check_seed, refuse
-from hannan.decisions.answers import Answer, Id, OpenDecisions, Units, Why, as_id
+from hannan.core.validation import FloatArray, check_integer, check_probability, check_seed, refuse
+from hannan.decisions.answers import (
+    LONGEST,
+    Answer,
+    Id,
+    OpenDecisions,
+    Units,
+    Why,
+    as_id,
+    check_distinct,
+    mark_of,
+    new_id,
+)
 from hannan.decisions.contexts import Contexts, Items, new_features, offered, place, plain
+from hannan.decisions.frames import (
+    available_by_row,
+    is_table,
+    like,
+    only_row,
+    rows_of,
+    spread,
+)
+from hannan.decisions.holdout import ControlGroup, check_share
 from hannan.decisions.journal import EVERY, Call, Journal, calls_in, check_every, start
 from hannan.decisions.logs import logged
 from hannan.decisions.names import Name, Names, as_name
+from hannan.decisions.records import as_json
 from hannan.decisions.scoreboard import Scoreboard
 from hannan.decisions.summary import Summary, summary_of
 
@@ -45,7 +70,8 @@ _EXPLORED_OF_OFFERS = 0.0001  # the same for each of what is offered
 _WARM = 4  # decisions
 _REMEMBERED = 10_000  # closed decisions whose outcomes may be reported again
 
-_CALLS = ("decide", "report", "late", "expire", "add", "retire", "learn")
+_COLUMNS = ("action", "propensity", "id")
+_CALLS = ("decide", "decide_many", "report", "late", "expire", "add", "retire", "learn")
 _BROKEN = (
     "This Decider is broken: a call was interrupted while it changed the Decider, by Ctrl-C for "
     "example. Load the file that was saved last, or open the journal again, which does not have "
@@ -88,6 +114,10 @@ class Decider(Parametrised):
     exploration
         The least probability of every available action; by default two decisions in a thousand are
         made at random, 0.002 divided by the number of actions. Of what is offered 0.0001 each.
+    holdout
+        The share of decisions that follow the baseline at random, as the control group of an A/B
+        test does: 0.05 is usual. `summary().holdout` compares the two. Nothing is learned from
+        them, and their propensities are exact like all others.
     features, item_features
         How contexts, and what is offered, are read: a `Features` or a mapping that declares them;
         None to find out from the first ones.
@@ -138,6 +168,7 @@ class Decider(Parametrised):
         losses: tuple[float, float] | None = None,
         baseline: Any = None,
         exploration: float | None = None,
+        holdout: float = 0.0,
         features: Any = None,
         item_features: Any = None,
         clip: bool = False,
@@ -147,6 +178,7 @@ class Decider(Parametrised):
     ) -> None:
         self.actions, self.rewards, self.losses = actions, rewards, losses
         self.baseline, self.exploration = baseline, exploration
+        self.holdout = check_share(self, holdout, baseline, actions)
         self.features, self.item_features, self.clip = features, item_features, clip
         self.max_open = check_integer(self, "max_open", max_open, 1, MOST_OPEN + 1)
         self.confidence = confidence
@@ -157,6 +189,7 @@ class Decider(Parametrised):
         new_features("features", features)
         new_features("item_features", item_features)
         self._seed = secrets.randbits(62) if self.seed is None else self.seed
+        self._group = ControlGroup(self.holdout, self._seed)
         self._least(self._size)
         self._constant = self._constant_baseline()
         # Both are made once the first decision shows whether there are contexts.
@@ -193,25 +226,175 @@ class Decider(Parametrised):
             of it. The offer may be another one each time.
         """
         with self._lock:
-            row, key = plain(context), self._open.admit(id)
-            names, some, items = self._names, None, None
-            if names is None:
-                if available is not None:
-                    raise ParameterError(
-                        "Of what is offered, leave out of actions= what cannot be had."
-                    )
-                items = offered(actions)
-            elif actions is not None:
-                raise ParameterError(
-                    "actions= is for a Decider that was made without: this one decides between "
-                    f"{', '.join(map(repr, names.all[:6]))}. available= leaves out some."
-                )
+            context, row, allowed, key, items, mark = self._asked(context, available, id, actions)
+            if key in self._open.waiting or key in self._open.closed:
+                return self._same(key, mark, items)
+            if len(self._open.waiting) >= self.max_open:
+                self._open.check_room(1)
+            rule = callable(self.baseline)
+            aim = self._aim(context, actions, items) if rule else self._constant
+            return self._made("decide", row, allowed, key, time.time(), aim, items, mark)  # type: ignore[no-any-return]
+
+    def decide_many(
+        self,
+        contexts: Any,
+        available: Any = None,
+        ids: Any = None,
+        *,
+        actions: Mapping[Any, Any] | None = None,
+    ) -> Any:
+        """Decide on each row of a table, as so many calls of `decide` would, or on none.
+
+        Returns a frame with the columns action, propensity and id, of the kind of the given frame
+        and with its index; for an array or a list of contexts, a list of answers. If one row is
+        refused, no decision is made.
+
+        Parameters
+        ----------
+        contexts
+            A frame of pandas, polars or pyarrow, a 2-d array, or a list of contexts.
+        available
+            The names of the actions that can be taken now, for all rows; or such a list for each.
+        ids
+            An id for each row, as in `decide`; by default new ones.
+        actions
+            The items that are offered to each row, as in `decide`.
+        """
+        rows = rows_of(contexts)
+        with self._lock:
+            asked, keys = [], []
+            several = zip(
+                rows,
+                available_by_row(available, len(rows)),
+                spread("ids", ids, len(rows)),
+                strict=True,
+            )
+            for number, (row, allowed, id) in enumerate(several):
+                try:
+                    asked.append(self._asked(row, allowed, id, actions))
+                except HannanError as error:
+                    raise type(error)(f"Row {number}: {error}") from None
+                keys.append(asked[-1][3])
+            check_distinct(keys)
+            answers = self._all_decided(asked, actions)
+        if not is_frame(contexts):
+            return answers
+        columns = {name: [getattr(each, name) for each in answers] for name in _COLUMNS}
+        return like(contexts, columns)
+
+    def _all_decided(self, asked: list[Any], actions: Any) -> list[Answer]:
+        """Return the answer to each request: those known already, and all others decided on."""
+        rule, now, known, calls = callable(self.baseline), time.time(), {}, []
+        for context, row, allowed, key, items, mark in asked:
+            if key in self._open.waiting or key in self._open.closed:
+                known[key] = self._same(key, mark, items)
             else:
-                some = names.here if available is None else names.some(available)
-            aim = self._constant
-            if callable(self.baseline):
-                aim = self._aim(context, actions, items)
-            return self._made("decide", row, some, key, time.time(), aim, items)  # type: ignore[no-any-return]
+                aim = self._aim(context, actions, items) if rule else self._constant
+                calls.append([row, allowed, key, now, aim, items, mark])
+        if calls:
+            self._open.check_room(len(calls))
+            for answer in self._made("decide_many", calls):
+                known[answer.id] = answer
+        return [known[each[3]] for each in asked]
+
+    @_locked
+    def probabilities(
+        self,
+        context: Any = None,
+        available: Any = None,
+        *,
+        actions: Mapping[Any, Any] | None = None,
+    ) -> Any:
+        """Return the action distribution that `decide` would draw from; no decision is opened.
+
+        For one context a mapping from actions to probabilities; for a frame one of its kind, with a
+        column for each action; for an array or a list of contexts a list of mappings. Each row is
+        read as the next decision. Nothing changes.
+
+        Parameters
+        ----------
+        context
+            A context, or several as in `decide_many`.
+        available, actions
+            As in `decide`, and as in `decide_many` for several.
+        """
+        many = is_table(context)
+        rows = rows_of(context, "probabilities") if many else [context]
+        masks = available_by_row(available, len(rows)) if many else [available]
+        asked = [
+            self._asked(row, mask, None, actions) for row, mask in zip(rows, masks, strict=True)
+        ]
+        names = self._known_names(offered(actions) if self._names is None else None)
+        laws = self._laws(asked)
+        if is_frame(context):
+            table = np.array(laws).reshape(len(rows), len(names))
+            return like(context, dict(zip(names, table.T, strict=True)))
+        answers = [dict(zip(names, law.tolist(), strict=True)) for law in laws]
+        return answers if many else answers[0]
+
+    def _laws(self, asked: list[Any]) -> list[FloatArray]:
+        """Return the action distribution of each request, if it were the next one."""
+        learner, contexts = self._learner, self._contexts
+        laws = []
+        for context, row, allowed, _, items, _ in asked:
+            if contexts is None:  # the first row fixes the columns, of a reader for this call alone
+                learner, contexts = self._begin(row)
+                x, learn = contexts.read(row, items)
+                learn()
+            else:
+                x, _ = contexts.read(row, items)
+            law = learner.propensities(x, available=allowed, decide=True).probabilities
+            if self.holdout:
+                rule = callable(self.baseline)
+                aim = self._aim(context, None, items) if rule else self._constant
+                if aim is not None and self._group.may_take(aim, allowed):
+                    law = self._group.mixed(law, aim)
+            laws.append(law)
+        return laws
+
+    def _asked(self, context: Any, available: Any, id: Any, actions: Any) -> tuple[Any, ...]:
+        """Return a checked request: the context, its row, available actions, id, offer and mark."""
+        if type(context) is not dict:
+            context = only_row(context)
+            if context is None and self._contexts is not None and self._contexts.rows:
+                raise ContextError(
+                    "decide() needs a context: this Decider has seen contexts. Give {} where "
+                    "nothing is known."
+                )
+        row, names = plain(context), self._names
+        key = id if type(id) is str and 0 < len(id) <= LONGEST else new_id(id)
+        allowed = items = numbers = None
+        if names is None:
+            if available is not None:
+                raise ParameterError(
+                    "Of what is offered, leave out of actions= what cannot be had."
+                )
+            items = offered(actions)
+        elif actions is not None:
+            raise ParameterError(
+                "actions= is for a Decider that was made without: this one decides between "
+                f"{', '.join(map(repr, names.all[:6]))}. available= leaves out some."
+            )
+        elif available is None:
+            allowed = names.here
+        else:
+            numbers = names.numbers(available)
+            allowed = names.playable(numbers)
+        # What the caller asked: which actions are retired may change until it asks again.
+        mark = 0 if id is None else mark_of(row, numbers, items)
+        return context, row, allowed, key, items, mark
+
+    def _same(self, key: Id, mark: int, items: Items | None) -> Answer:
+        """Return the decision that was made under an id, for a request that is made again."""
+        action, q = self._open.again(key, mark)
+        if key in self._open.waiting:
+            return self.decision(key)
+        names = self._known_names(items)
+        return Answer(names[action], q, key, names)
+
+    def _known_names(self, items: Items | None) -> tuple[Name, ...]:
+        """Return the names of all actions, or of the items that are offered."""
+        return tuple(name for name, _ in items or ()) if self._names is None else self._names.all
 
     def report(self, decision: Answer | Id, reward: Any = None, *, loss: Any = None) -> bool:
         """The outcome of a decision, given it or its id: at any time, in any order, or again.
@@ -220,7 +403,8 @@ class Decider(Parametrised):
         is refused; what comes after the decision has expired is counted and not learned.
         """
         with self._lock:
-            key, outcome = as_id(decision), self._units.outcome(reward, loss)
+            key = decision if type(decision) is str else as_id(decision)
+            outcome = self._units.outcome(reward, loss)
             if key in self._open.waiting:
                 self._made("report", key, outcome)
                 return True
@@ -257,11 +441,16 @@ class Decider(Parametrised):
         key = as_id(id)
         if key not in self._open.waiting:
             self._open.check_closed(key)
-            raise OrderError(f"Decision {key!r} does not wait for its outcome any more.")
-        number, action, q, _ = self._open.waiting[key]
+            raise ClosedDecisionError(f"Decision {key!r} does not wait for its outcome any more.")
+        number, action, q, _, _, control = self._open.waiting[key]
+        if number < 0:
+            names = self._own_names("holdout").all
+            return Answer(names[action], q, key, names)
         opened = self._learner.open_round(number)
         names = opened.context.ids if self._names is None else self._names.all
-        return Answer(names[action], q, key, names, opened)
+        law = opened.odds_of_all()
+        law = law if control is None else self._group.mixed(law, control)
+        return Answer(names[action], q, key, names, opened, law)
 
     @property
     def open_decisions(self) -> list[Id]:
@@ -373,11 +562,18 @@ class Decider(Parametrised):
         """How decisions fare, beside the baseline and every action on its own."""
         names = None if self._names is None else self._names.all
         waiting = len(self._open.waiting)
-        return summary_of(self._board, self._units, names, self._learner, waiting)
+        summary = summary_of(self._board, self._units, names, self._learner, waiting)
+        changes = [] if self._contexts is None else self._contexts.changes()
+        return replace(summary, notes=(*changes, *summary.notes))
 
     def metrics(self) -> dict[str, Any]:
-        """The same as numbers by name, for a monitoring system."""
-        return self.summary().to_dict()
+        """Return the summary as numbers by name, for a monitoring system: valid JSON at all times.
+
+        A number that is not known is None.
+        """
+        with self._lock:
+            features = {} if self._contexts is None else self._contexts.quality
+            return as_json({**self.summary().to_dict(), "features": features})  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
         """Five lines: what it decides on, how much, how well, compared with what, and how."""
@@ -401,6 +597,8 @@ class Decider(Parametrised):
         began = time.perf_counter()
         with self._lock:
             twin = copy.deepcopy(self)
+        if context is None and twin._contexts is not None and twin._contexts.rows:
+            context = {}
         for _ in range(_WARM):
             answer = twin.decide(context, actions=actions)
             twin.report(answer, **{twin._units.word: twin._units.back(1.0)})
@@ -541,21 +739,38 @@ class Decider(Parametrised):
                 f"{path} replays to other decisions than were made: it was written by another "
                 "version, or on a machine that rounds otherwise."
             )
-        if kind == "decide":
-            _, _, key, moment, aim, items = args
-            self._open.admit(key)
-            offers = self._names is None
-            size = len(items) if offers else self._size
-            absent = aim is None and (offers or self.baseline is None)
-            require(
-                self,
-                time=Number().fits(moment),
-                baseline=absent or (self.baseline is not None and Count(size).fits(aim)),
-                actions=items == offered(dict(items)) if offers else items is None,
-            )
+        if kind in ("decide", "decide_many"):
+            calls = [args] if kind == "decide" else args[0]
+            check_distinct([call[2] for call in calls])
+            for call in calls:
+                self._check_call(*call)
+            self._open.check_room(len(calls))
         elif kind == "expire":
             require(self, time=Number().fits(args[0]))
         getattr(self, f"_do_{kind}")(*args)
+
+    def _check_call(
+        self,
+        row: Any,
+        allowed: Any,
+        key: Any,
+        moment: Any,
+        aim: Any,
+        items: Any,
+        mark: Any,
+    ) -> None:
+        """Refuse a decision of a journal that `decide` would not have made."""
+        offers, known = self._names is None, self._open
+        size = len(items) if offers else self._size
+        absent = aim is None and (offers or self.baseline is None)
+        require(
+            self,
+            ids=as_id(key) == key and key not in known.waiting and key not in known.closed,
+            time=Number().fits(moment),
+            baseline=absent or (self.baseline is not None and Count(size).fits(aim)),
+            actions=items == offered(dict(items)) if offers else items is None,
+            marks=Count(2**64).fits(mark),
+        )
 
     # Calls --------------------------------------------------------------------------------------
 
@@ -574,7 +789,7 @@ class Decider(Parametrised):
         except BaseException as error:
             if journal is not None:
                 journal.take_back()
-            self._broken = not isinstance(error, Exception)
+            self._broken |= not isinstance(error, Exception)
             raise
         if journal is not None and journal.due:
             try:
@@ -588,32 +803,89 @@ class Decider(Parametrised):
     def _do_decide(
         self,
         row: Any,
-        some: list[int] | None,
+        allowed: list[int] | None,
         key: Id,
         moment: float,
         aim: int | None,
         items: Items | None,
+        mark: int,
     ) -> Answer:
         learner, contexts = self._learner, self._contexts
         if contexts is None:
             learner, contexts = self._begin(row)
         context, learn = contexts.read(row, items)
-        opened = learner.open(context, some, late=True)
-        number, action, q = opened.number, opened.action, float(opened.odds.propensity)
+        turn = self._turn(learner, context, allowed, aim)
         # From here on nothing can fail.
         learn()
         self._learner, self._contexts = learner, contexts
-        self._open.waiting[key] = number, action, q, moment
-        names = context.ids if self._names is None else self._names.all
-        there = None if opened.plays is None else opened.available
-        self._board.decided(number, action, q, aim, there, len(names))
+        return self._entered(turn, key, moment, aim, mark)
+
+    def _do_decide_many(self, calls: list[Any]) -> list[Answer]:
+        """Decide on all rows, as so many calls would, once all of them have been read."""
+        learner, contexts = self._learner, copy.deepcopy(self._contexts)
+        if contexts is None:
+            learner, contexts = self._begin(calls[0][0])
+        read = []
+        for number, (row, *_, items, _) in enumerate(calls):
+            try:
+                context, learn = contexts.read(row, items)
+            except HannanError as error:
+                raise type(error)(f"Row {number}: {error}") from None
+            learn()
+            read.append(context)
+        answers = []
+        try:
+            for context, (_, allowed, key, moment, aim, _, mark) in zip(read, calls, strict=True):
+                turn = self._turn(learner, context, allowed, aim)
+                self._learner, self._contexts = learner, contexts
+                answers.append(self._entered(turn, key, moment, aim, mark))
+        except BaseException:
+            self._broken = True  # some rows are decided on, and others are not
+            raise
+        return answers
+
+    def _turn(
+        self, learner: Any, context: Any, allowed: list[int] | None, aim: int | None
+    ) -> tuple[Any, int, int, FloatArray | None, int | None]:
+        """Let the learner choose, or the holdout in its place.
+
+        Then the learner's choice never happened; its action distribution and its predictions are
+        those of any other round. Returns the learner's round, its number, the action, the action
+        distribution, and the action that the holdout would have taken, if any.
+        """
+        group = self._group
+        opened = learner.open(context, allowed, late=True, committed=not group.share)
+        number, action, law = opened.number, opened.action, opened.odds_of_all()
+        if not group.share:
+            return opened, number, action, law, None
+        control = aim if law is not None and group.may_take(aim, allowed) else None
+        if control is not None and group.takes(self._board.watch.rounds):
+            number, action = -1 - self._board.held_out, control
+        else:
+            learner.commit(opened)
+        return opened, number, action, law, control
+
+    def _entered(
+        self, turn: tuple[Any, ...], key: Id, moment: float, aim: int | None, mark: int
+    ) -> Answer:
+        """Enter a round as an open decision; nothing can fail."""
+        opened, number, action, law, control = turn
+        q = float(opened.odds.propensity)
+        if control is not None:
+            law = self._group.mixed(law, control)
+            q = float(law[action])
+        self._open.waiting[key] = number, action, q, moment, mark, control
+        names = opened.context.ids if self._names is None else self._names.all
+        there = None if opened.plays is None else opened.available.tolist()
+        self._board.decided(number, action, q, aim, there, len(names), law, opened.values)
         self._trail = zlib.crc32(b"%d," % action, self._trail)
-        return Answer(names[action], q, key, names, opened)
+        return Answer(names[action], q, key, names, opened, law)
 
     def _do_report(self, key: Id, outcome: float, expired: bool = False) -> None:
         number, action, *_ = self._open.waiting[key]
         loss = self._units.as_loss(outcome)
-        self._learner.close(self._learner.open_round(number), loss)
+        if number >= 0:
+            self._learner.close(self._learner.open_round(number), loss)
         self._board.told(number, action, loss)
         self._open.close(key, None if expired else outcome)
 
@@ -624,7 +896,8 @@ class Decider(Parametrised):
         for key in self._open.older(before):
             if outcome is None:
                 number = self._open.waiting[key][0]
-                self._learner.forget(number)
+                if number >= 0:
+                    self._learner.forget(number)
                 self._board.gave_up(number)
                 self._open.close(key, None)
             else:
@@ -732,9 +1005,11 @@ class Decider(Parametrised):
         learner = self._learner
         numbers = [] if learner is None else learner.open_decisions
         rounds = [(number, learner.open_round(number).action) for number in numbers]
+        waiting = sorted(each[:2] for each in self._open.waiting.values())
         require(
             self,
             learner=(learner is None) == (self._contexts is None),
-            decisions=rounds == sorted(each[:2] for each in self._open.waiting.values())
-            and numbers == sorted(self._board.watch.open_decisions),
+            decisions=rounds == [each for each in waiting if each[0] >= 0]
+            and [number for number, _ in waiting] == sorted(self._board.watch.open_decisions)
+            and all(action < self._size for number, action in waiting if number < 0),
         )

@@ -72,25 +72,28 @@ class Names(Stored):
         if isinstance(scalar, str | int | float) and scalar in self._places:
             return self._places[scalar]
         close = difflib.get_close_matches(str(name), map(str, self.all), n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
+        hint = f"; did you mean {close[0]!r}?" if close else "."
         known = ", ".join(map(repr, self.all[:20]))
         raise ParameterError(f"There is no action {name!r:.100}{hint} There are {known}.")
 
-    def some(self, available: Any) -> list[int] | None:
-        """The numbers of the actions that may be played, sorted; None where all may."""
+    def numbers(self, available: Any) -> list[int]:
+        """Return the numbers of some actions, sorted."""
         if isinstance(available, str | bytes) or not isinstance(available, Iterable):
             raise InputTypeError(
                 f"available= is a list of names of actions; got {available!r:.100}."
             )
-        numbers = {self.place(each) for each in available}
-        if self.here is not None:
-            numbers &= set(self.here)
-        if not numbers:
+        return sorted({self.place(each) for each in available})
+
+    def playable(self, numbers: list[int]) -> list[int] | None:
+        """Return those of some actions that are not retired; None if all actions are left."""
+        left = numbers if self.here is None else [n for n in numbers if n in self.here]
+        if not left:
+            names = [self.all[number] for number in numbers]
             raise ParameterError(
-                f"available={available!r:.100} leaves no action that can be played."
+                f"available={names!r:.100} leaves no action that can be played."
                 + (f" Retired: {', '.join(map(repr, self.retired))}." if self.retired else "")
             )
-        return None if len(numbers) == len(self.all) else sorted(numbers)
+        return None if len(left) == len(self.all) else left
 
     def with_new(self, name: Name) -> Names:
         """With one more; one that was retired comes back."""

@@ -8,6 +8,7 @@ key that begins with "$".
 from __future__ import annotations
 
 import json
+import math
 import zlib
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
@@ -57,6 +58,19 @@ def call(text: bytes, before: int) -> tuple[list[Any], int] | None:
     if type(found) is not list or not found or type(found[0]) is not str:
         raise DamagedFileError("The journal holds a line that is no call.")
     return found, check
+
+
+def as_json(value: Any) -> Any:
+    """Return numbers by name as JSON can hold them: None for NaN and infinities, text for keys.
+
+    >>> as_json({9.99: [1.0, float("nan")], "plays": 3})
+    {'9.99': [1.0, None], 'plays': 3}
+    """
+    if isinstance(value, dict):
+        return {str(key): as_json(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_json(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _tagged(value: Any) -> Any:

@@ -15,6 +15,7 @@ from hannan.core.state import Array, Count, Number, Part, State
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.off_policy import Watch
+from hannan.off_policy.centres import Centre
 from hannan.off_policy.rules import Shares, shares
 
 BASELINE, RANDOM = "baseline", "at random"
@@ -47,6 +48,7 @@ class Scoreboard(Stored):
         late=Count(),
         learned=Count(),
         least=Number(0.0, 1.0).where(lambda self, least: least > 0.0),
+        groups=Array(low=0.0),
         _entropy=Array(low=0.0),
     )
     room_for = ("n_actions",)
@@ -62,6 +64,8 @@ class Scoreboard(Stored):
         self.late = 0  # outcomes that came after that
         self.learned = 0  # decisions that were made elsewhere
         self.least = 1.0  # propensity so far
+        # Of the holdout and of all others: decisions, outcomes, their losses and squared losses.
+        self.groups = np.zeros((2, 4))
         self._entropy = np.zeros(2)
 
     def _compared(self, n_actions: int) -> dict[str, int]:
@@ -76,19 +80,29 @@ class Scoreboard(Stored):
         action: int,
         propensity: float,
         aim: int | None,
-        available: IntArray | None,
+        available: list[int] | None,
         items: int,
+        chances: FloatArray | None = None,
+        values: FloatArray | None = None,
     ) -> None:
-        """A decision of the learner; `aim` is what the baseline does. Nothing can fail.
+        """Count a decision; `aim` is the baseline's action. Nothing can fail.
 
-        `items` is how many actions there were to choose from.
+        The numbers of decisions in the holdout are negative; those of others are the learner's.
+        `items` is how many actions there were to choose from, `chances` their probabilities, and
+        `values` the losses in [0, 1] that a predictor expected of them.
         """
-        there = None if available is None else tuple(available.tolist())
+        there = None if available is None else tuple(available)
         if self.n_actions:
-            held = _shares(self.n_actions, self.baseline, action, aim, there)
+            held, aims = _shares(self.n_actions, self.baseline, action, aim, there)
         else:
             held = _shares_of_item(items, self.baseline, aim == action, aim is None)
-        self.watch.enter(number, held, 1.0 / propensity)
+            aims = np.array([0, *([-1 if aim is None else aim] if self.baseline else [])])
+        centre = None
+        if chances is not None:
+            values = self._guesses(items) if values is None else values
+            centre = Centre.of(aims, action, chances, values, not self.n_actions)
+        self.watch.enter(number, held, 1.0 / propensity, centre)
+        self.groups[0 if number < 0 else 1, 0] += 1.0
         self.plays[action if self.n_actions else 0] += 1.0
         self.least = min(self.least, propensity)
         # The logarithm of one over it is on average the entropy of the action's law.
@@ -99,6 +113,7 @@ class Scoreboard(Stored):
     def told(self, number: int, action: int, loss: float) -> None:
         """The outcome of a decision has come, a loss in [0, 1]. Nothing can fail."""
         self.watch.settle(number, loss)
+        self.groups[0 if number < 0 else 1, 1:] += 1.0, loss, loss * loss
         place = action if self.n_actions else 0
         self.answered[place] += 1.0
         self.sums[place] += loss
@@ -112,6 +127,7 @@ class Scoreboard(Stored):
         """With more actions, which nobody could take so far."""
         twin = copy.copy(self)
         twin.n_actions, twin._entropy = n_actions, self._entropy.copy()
+        twin.groups = self.groups.copy()
         for name in ("plays", "answered", "sums"):
             setattr(twin, name, grown(getattr(self, name), n_actions))
         twin.watch = self.watch.extended(self._compared(n_actions), n_actions)
@@ -125,6 +141,17 @@ class Scoreboard(Stored):
         total, count = self._entropy.tolist()
         return total / count if count else math.nan
 
+    @property
+    def held_out(self) -> int:
+        """Number of decisions in the holdout."""
+        return int(self.groups[0, 0])
+
+    def _guesses(self, items: int) -> FloatArray:
+        """Return a loss to expect of each action: its mean so far, drawn to the mean of all."""
+        overall = (float(self.sums.sum()) + 0.5) / (float(self.answered.sum()) + 1.0)
+        guesses = (self.sums + overall) / (self.answered + 1.0)
+        return np.asarray(guesses) if self.n_actions else np.full(items, guesses[0])
+
     def means(self) -> FloatArray:
         """The mean loss of each action's decisions that were answered."""
         with np.errstate(invalid="ignore"):
@@ -134,13 +161,16 @@ class Scoreboard(Stored):
 @lru_cache(_KEPT)
 def _shares(
     n_actions: int, baseline: bool, action: int, aim: int | None, there: tuple[int, ...] | None
-) -> Shares:
-    """What each constant action, then the baseline, has to do with the action played."""
+) -> tuple[Shares, IntArray]:
+    """Return the shares of each constant action and the baseline, and their choices.
+
+    A choice is -1 if its action is unavailable.
+    """
     aims: list[Any] = [*range(n_actions), *([aim] if baseline else [])]
     if there is not None:
-        here = set(there)
-        aims = [each if each in here else None for each in aims]
-    return shares(aims, action, None)
+        aims = [each if each in there else None for each in aims]
+    choices = np.array([-1 if each is None else each for each in aims], dtype=np.intp)
+    return shares(aims, action, None), choices
 
 
 @lru_cache(_KEPT)

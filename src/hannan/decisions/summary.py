@@ -1,53 +1,158 @@
-"""What is known of how decisions fare, in the units of their outcomes."""
+"""The performance of a `Decider`, in the units of its outcomes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from statistics import NormalDist
 from typing import Any
+
+import numpy as np
 
 from hannan.decisions.answers import Interval, Units
 from hannan.decisions.names import Name
 from hannan.decisions.scoreboard import BASELINE, RANDOM, Scoreboard
 from hannan.off_policy.watch import aligned
 
+_ENOUGH = 20  # effective rounds, with fewer of which a normal interval is not to be trusted
+
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """How a policy would have fared over all decisions so far: the baseline, or one action always.
+class Comparison:
+    """The current rule, or one action always, compared with the decisions that were made.
+
+    Outcomes and gains are per decision, in the units of the outcomes. Each has an estimate and two
+    intervals: an ordinary one, which holds with the stated confidence if you look once, and an
+    anytime-valid one, which holds however often you look.
 
     Attributes
     ----------
     name
-        The action, or "baseline".
-    interval
-        (low, high) of the mean outcome it would have had.
-    gain
-        (low, high) of how much better each decision was on average than its: above 0 we are ahead.
-    plays
-        How often the action was decided on.
-    mean
-        The mean outcome of these decisions, which says nothing of the others; NaN without any.
+        The action, or "baseline" for the current rule.
+    estimate, look, interval
+        The mean outcome that it would have had: the estimate, (low, high) for a single look, and
+        (low, high) at any time. NaN for the first two before any outcome is known.
+    gain_estimate, gain_look, gain
+        The same for the gain of the decisions over it: above 0 the decisions are better.
+    effective
+        The effective sample size of the estimates.
+    plays, mean
+        How often the action was chosen, and the mean outcome of these decisions; NaN without any.
+    decisions
+        The number of decisions so far.
     """
 
     name: Name
+    estimate: float
+    look: Interval
     interval: Interval
+    gain_estimate: float
+    gain_look: Interval
     gain: Interval
+    effective: float
     plays: int
     mean: float
+    decisions: int
 
     @property
     def verdict(self) -> str:
-        """Who is ahead, where that is known."""
+        """Whether the decisions are better: "better" and "worse" hold at any time.
+
+        "probably better" and "probably worse" hold for a single look; otherwise "not clear".
+        """
         if self.gain[0] > 0.0:
-            return "we do better"
-        return "it does better" if self.gain[1] < 0.0 else "not known"
+            return "better"
+        if self.gain[1] < 0.0:
+            return "worse"
+        if self.effective >= _ENOUGH and self.gain_look[0] > 0.0:
+            return "probably better"
+        if self.effective >= _ENOUGH and self.gain_look[1] < 0.0:
+            return "probably worse"
+        return "not clear"
+
+    @property
+    def clear_after(self) -> int | None:
+        """About how many decisions in all make the gain clear at any time, at the present rate.
+
+        None if it is clear, or if the estimate is within one standard error of 0.
+        """
+        size = abs(self.gain_estimate)
+        if self.verdict in ("better", "worse") or not size > np.ptp(self.gain_look) / 4.0:
+            return None
+        left = self.gain_estimate > 0.0
+        half = self.gain_estimate - self.gain[0] if left else self.gain[1] - self.gain_estimate
+        needed = self.decisions * (half / size) ** 2
+        digits = 1 - math.floor(math.log10(needed))
+        return int(round(needed, digits))
+
+    def numbers(self, outcome: str) -> dict[str, Any]:
+        """Return all of it as numbers by name."""
+        return {
+            outcome: self.estimate,
+            f"{outcome}_look_low": self.look[0],
+            f"{outcome}_look_high": self.look[1],
+            f"{outcome}_low": self.interval[0],
+            f"{outcome}_high": self.interval[1],
+            "gain": self.gain_estimate,
+            "gain_look_low": self.gain_look[0],
+            "gain_look_high": self.gain_look[1],
+            "gain_low": self.gain[0],
+            "gain_high": self.gain[1],
+            "verdict": self.verdict,
+            "clear_after": self.clear_after,
+            "effective": self.effective,
+        }
+
+    def __str__(self) -> str:
+        """One sentence about the gain."""
+        if math.isnan(self.gain_estimate):
+            return "nothing is known of the gain yet"
+        low, high = self.gain_look
+        sentence = (
+            f"gain {self.gain_estimate:.4g} per decision ({low:.4g} to {high:.4g} if you look "
+            f"once, {self.gain[0]:.4g} to {self.gain[1]:.4g} at any time): {self.verdict}"
+        )
+        if self.clear_after is not None:
+            sentence += f"; at this rate clear after about {self.clear_after:,} decisions"
+        return sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Holdout:
+    """Decisions that followed the current rule at random, compared with all others.
+
+    Attributes
+    ----------
+    decisions, answered
+        How many decisions followed the current rule, and how many of these have an outcome.
+    mean, others
+        The mean outcome of these decisions, and of all other decisions.
+    gain, look
+        How much better the others are per decision, and (low, high) for a single look, as in an
+        A/B test.
+    """
+
+    decisions: int
+    answered: int
+    mean: float
+    others: float
+    gain: float
+    look: Interval
+
+    def __str__(self) -> str:
+        """One sentence, as of an A/B test."""
+        low, high = self.look
+        return (
+            f"holdout: {self.decisions:,} decisions by the current rule, mean {self.mean:.4g}; "
+            f"all others {self.others:.4g}; gain {self.gain:.4g} ({low:.4g} to {high:.4g} if you "
+            "look once)"
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All that a `Decider` knows of its own performance; `str(summary)` is a page of text.
+    """The performance of a `Decider`; `str(summary)` is a page of text.
 
     Attributes
     ----------
@@ -56,15 +161,16 @@ class Summary:
     decisions, answered, open, expired, late, learned
         How many decisions were made; how many of them have an outcome, wait for it, or were given
         up; outcomes that came after that; decisions of others that were learned.
-    mean
-        The mean outcome of the decisions that were answered; NaN without any.
-    interval
-        (low, high) of the mean outcome over all decisions, with `confidence`.
+    mean, look, interval
+        The mean outcome of the decisions with feedback, NaN without any; (low, high) for a single
+        look; and (low, high) at any time, of the mean over all decisions.
     baseline, actions
-        How what is done today, and each action on its own, would have fared; where every decision
-        offers its own, one of them "at random".
+        A `Comparison` with your current rule, and one with each action on its own; where every
+        decision offers its own actions, one with an action "at random".
+    holdout
+        The decisions of the holdout compared with all others; None without a holdout.
     confidence
-        Of all intervals together, at all times at once.
+        Of each interval for a single look; and of all anytime-valid intervals together.
     hinted
         The share of decisions since the last restart in which the predictor had a say.
     entropy
@@ -87,9 +193,11 @@ class Summary:
     late: int
     learned: int
     mean: float
+    look: Interval
     interval: Interval
-    baseline: Standing | None
-    actions: Mapping[Name, Standing]
+    baseline: Comparison | None
+    actions: Mapping[Name, Comparison]
+    holdout: Holdout | None
     confidence: float
     hinted: float
     entropy: float
@@ -99,116 +207,157 @@ class Summary:
     notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """As numbers by name, for a table, a log or a monitoring system."""
+        """Return numbers by name, for a log or a monitoring system; None where one is unknown.
+
+        Every value is valid in JSON, and every key is text.
+        """
         counts = "decisions", "answered", "open", "expired", "late", "learned"
         numbers: dict[str, Any] = {
             **{name: getattr(self, name) for name in counts},
             f"mean_{self.outcome}": self.mean,
+            f"{self.outcome}_look_low": self.look[0],
+            f"{self.outcome}_look_high": self.look[1],
             f"{self.outcome}_low": self.interval[0],
             f"{self.outcome}_high": self.interval[1],
             "hinted": self.hinted,
             "entropy": self.entropy,
             "least_propensity": self.least,
             "restarts": len(self.restarts),
-            "regret": math.nan if self.regret is None else self.regret,
+            "regret": self.regret,
             "confidence": self.confidence,
             "notes": list(self.notes),
         }
         if self.baseline is not None:
-            numbers["baseline"] = self._numbers(self.baseline)
-        numbers["actions"] = {name: self._numbers(each) for name, each in self.actions.items()}
-        return numbers
-
-    def _numbers(self, one: Standing) -> dict[str, Any]:
-        numbers: dict[str, Any] = {
-            f"{self.outcome}_low": one.interval[0],
-            f"{self.outcome}_high": one.interval[1],
-            "gain_low": one.gain[0],
-            "gain_high": one.gain[1],
-            "verdict": one.verdict,
+            numbers["baseline"] = self.baseline.numbers(self.outcome)
+        if self.holdout is not None:
+            numbers["holdout"] = asdict(self.holdout)
+        numbers["actions"] = {
+            str(name): {
+                **each.numbers(self.outcome),
+                "plays": each.plays,
+                f"mean_{self.outcome}": each.mean,
+            }
+            for name, each in self.actions.items()
         }
-        own = {"plays": one.plays, f"mean_{self.outcome}": one.mean}
-        return numbers if one is self.baseline else numbers | own
+        return _known(numbers)  # type: ignore[no-any-return]
 
     def lines(self) -> list[str]:
-        """The most important of it, in four lines."""
-        shown = [f"{self.decisions:,} decisions", f"{self.answered:,} answered"]
+        """Return the most important facts in four lines."""
+        shown = [_count(self.decisions, "decision"), f"{self.answered:,} with feedback"]
         shown += [f"{self.open:,} open", f"{self.expired:,} expired"]
-        restarts = len(self.restarts)
-        shown += [f"{restarts:,} restart{'' if restarts == 1 else 's'}"]
+        shown += [_count(len(self.restarts), "restart")]
         if not self.decisions:
             return [", ".join(shown), f"no {self.outcome}s yet", "nothing to compare yet", "-"]
-        low, high = self.interval
-        own = f"mean {self.outcome} {self.mean:.4g}" if self.answered else f"no {self.outcome}s yet"
-        sure = f"{100 * self.confidence:g} %"
+        own = f"no {self.outcome}s yet"
+        if self.answered:
+            own = (
+                f"mean {self.outcome} {self.mean:.4g} ({self.look[0]:.4g} to {self.look[1]:.4g} if "
+                f"you look once, {self.interval[0]:.4g} to {self.interval[1]:.4g} at any time; "
+                f"{100 * self.confidence:g} % intervals)"
+            )
         learning = (
-            f"predictor heeded in {100 * self.hinted:.0f} % of decisions, entropy "
+            f"predictor followed in {100 * self.hinted:.0f} % of the decisions, entropy "
             f"{self.entropy:.2g} bits, propensities from {self.least:.2g}"
         )
-        known = "no bound on regret"
+        bound = "no bound on regret"
         if self.regret is not None:
-            known = f"regret about {self.regret:.4g} at most"
-        return [
-            ", ".join(shown),
-            f"{own}; {low:.4g} to {high:.4g} over all decisions ({sure} at all times)",
-            self._compared(),
-            f"{learning}; {known}",
-        ]
+            bound = f"regret about {self.regret:.4g} at most"
+        return [", ".join(shown), own, self._compared(), f"{learning}; {bound}"]
 
     def _compared(self) -> str:
-        if self.baseline is not None:
-            one, who = self.baseline, "baseline"
-        else:
+        comparison, name = self.baseline, "current rule"
+        if comparison is None:
             better = max if self.outcome == "reward" else min
-            one = better(self.actions.values(), key=lambda each: sum(each.interval))
-            who = _label(one.name)
-        low, high = one.gain
-        said = {"we do better": "worse than ours", "it does better": "better than ours"}
-        return (
-            f"{who}: {one.interval[0]:.4g} to {one.interval[1]:.4g}, "
-            f"{said.get(one.verdict, 'not known whether better')} (our gain {low:.4g} to "
-            f"{high:.4g} a decision)"
-        )
+            known = [each for each in self.actions.values() if not math.isnan(each.estimate)]
+            if not known:
+                return "nothing to compare yet"
+            comparison = better(known, key=lambda each: each.estimate)
+            name = _label(comparison.name)
+        return f"{name}: {comparison.estimate:.4g}; {comparison}"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for the current rule and for each action, as `str` shows them."""
+        every = [] if self.baseline is None else [("current rule", self.baseline)]
+        every += [(_label(name), each) for name, each in self.actions.items()]
+        return [{"policy": label, **each.numbers(self.outcome)} for label, each in every]
 
     def __str__(self) -> str:
-        """The lines, a table of all that is compared, and the notes."""
-        rows = [("", self.outcome, "our gain a decision", "", "plays", "mean")]
-        every = [] if self.baseline is None else [("baseline", self.baseline)]
-        every += [(_label(name), each) for name, each in self.actions.items()]
-        for label, one in every:
-            own = label not in (BASELINE, RANDOM)
-            rows.append((
-                label,
-                "{:.4g} to {:.4g}".format(*one.interval),
-                "{:.4g} to {:.4g}".format(*one.gain),
-                one.verdict,
-                f"{one.plays:,}" if own else "",
-                f"{one.mean:.4g}" if own and one.plays else "",
-            ))  # fmt: skip
+        """The lines, a table of all comparisons, and the notes."""
+        once, ever = "if you look once", "at any time"
+        rows = [("", self.outcome, once, ever, "gain", once, ever, "")]
+        for row in self.rows():
+            names = self.outcome, f"{self.outcome}_look", self.outcome, "gain", "gain_look", "gain"
+            cells = [
+                _number(row[name]) if i % 3 == 0 else _range(row, name)
+                for i, name in enumerate(names)
+            ]
+            rows.append((row["policy"], *cells, row["verdict"]))
+        more = [] if self.holdout is None else [str(self.holdout)]
         notes = (f"- {note}" for note in self.notes)
-        return "\n".join([*self.lines(), *aligned(rows), *notes])
+        return "\n".join([*self.lines(), *more, *aligned(rows), *notes])
+
+
+def _within(losses: Interval) -> Interval:
+    """Cut an interval for a mean loss off at 0 and 1."""
+    low, high = (math.nan if math.isnan(end) else min(max(end, 0.0), 1.0) for end in losses)
+    return low, high
+
+
+def _range(row: dict[str, Any], name: str) -> str:
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    return "-" if math.isnan(low) else f"{_number(low)} to {_number(high)}"
+
+
+def _number(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value + 0.0:.4g}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _known(value: Any) -> Any:
+    """Return a value with None in place of all numbers that are not finite."""
+    if isinstance(value, dict):
+        return {name: _known(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_known(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def summary_of(
     board: Scoreboard, units: Units, names: Sequence[Name] | None, learner: Any, waiting: int
 ) -> Summary:
-    """What a scoreboard and a learner, None before the first decision, know together.
+    """Summarise a scoreboard and a learner, which is None before the first decision.
 
     `names` are those of the actions, None where every decision offers its own.
     """
     said, width, rounds = board.watch.intervals(), units.width, max(board.watch.rounds, 1)
 
-    def standing(name: Name, key: str, count: float, mean: float) -> Standing:
-        low, high = (width * each / rounds for each in said[key].regret)
-        interval = units.interval(said[key].loss)
-        return Standing(name, interval, (-high, -low), int(count), units.back(mean))
+    def comparison(name: Name, key: str, count: float, mean: float) -> Comparison:
+        statement = said[key]
+        low, high = (width * each / rounds for each in statement.regret)
+        gains = sorted(-width * each for each in statement.ahead_look)
+        return Comparison(
+            name=name,
+            estimate=units.back(statement.estimate),
+            look=units.interval(_within(statement.look)),
+            interval=units.interval(statement.loss),
+            gain_estimate=-width * statement.ahead,
+            gain_look=(gains[0], gains[1]),
+            gain=(0.0 - high, 0.0 - low),
+            effective=statement.effective,
+            plays=int(count),
+            mean=units.back(mean),
+            decisions=board.watch.rounds,
+        )
 
-    compared: dict[Name, Standing] = {}
+    compared: dict[Name, Comparison] = {}
     if names is None:
-        compared[RANDOM] = standing(RANDOM, RANDOM, 0, math.nan)
+        compared[RANDOM] = comparison(RANDOM, RANDOM, 0, math.nan)
     plays, means = board.plays.tolist(), board.means().tolist()
     for i, name in enumerate(names or ()):
-        compared[name] = standing(name, str(i), plays[i], means[i])
+        compared[name] = comparison(name, str(i), plays[i], means[i])
     answered = float(board.answered.sum())
     hinted, bound, notes, restarts = 0.0, math.nan, [], ()
     if learner is not None:
@@ -226,9 +375,11 @@ def summary_of(
         late=board.late,
         learned=board.learned,
         mean=units.back(float(board.sums.sum()) / answered if answered else math.nan),
+        look=_own_look(board, units),
         interval=units.interval(board.watch.played()),
-        baseline=standing(BASELINE, BASELINE, 0, math.nan) if board.baseline else None,
+        baseline=comparison(BASELINE, BASELINE, 0, math.nan) if board.baseline else None,
         actions=compared,
+        holdout=_holdout(board, units),
         confidence=board.confidence,
         hinted=hinted,
         entropy=board.entropy,
@@ -237,6 +388,37 @@ def summary_of(
         regret=None if math.isnan(bound) else width * bound,
         notes=tuple(notes),
     )
+
+
+def _own_look(board: Scoreboard, units: Units) -> Interval:
+    """Return an ordinary interval for the mean outcome of the decisions with feedback."""
+    _, count, total, squares = board.groups.sum(axis=0).tolist()
+    if count < 2:
+        return math.nan, math.nan
+    mean = total / count
+    half = _quantile(board) * math.sqrt(max(squares / count - mean * mean, 0.0) / (count - 1))
+    return units.interval((mean - half, mean + half))
+
+
+def _quantile(board: Scoreboard) -> float:
+    return NormalDist().inv_cdf(0.5 + board.confidence / 2.0)
+
+
+def _holdout(board: Scoreboard, units: Units) -> Holdout | None:
+    """Compare the holdout with all other decisions, as an A/B test does."""
+    (count, held, total, squares), (_, others, rest, rest_squares) = board.groups.tolist()
+    if not count:
+        return None
+    means = [sums / n if n else math.nan for sums, n in ((total, held), (rest, others))]
+    look = math.nan, math.nan
+    gain = units.width * (means[0] - means[1])
+    if min(held, others) > 1:
+        parts = (squares, held, means[0]), (rest_squares, others, means[1])
+        variance = sum(max(q / n - m * m, 0.0) / (n - 1.0) for q, n, m in parts)
+        half = units.width * _quantile(board) * math.sqrt(variance)
+        look = gain - half, gain + half
+    mean, other = map(units.back, means)
+    return Holdout(int(count), int(held), mean, other, gain, look)
 
 
 def _label(name: Name) -> str:

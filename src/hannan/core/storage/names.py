@@ -13,7 +13,7 @@ from hannan.core.stored import Stored
 
 _PACKAGES = (
     "baselines bounds core decisions detectors features learners losses off_policy oracles "
-    "predictors"
+    "predictors replays"
 )
 _KNOWN = tuple(f"hannan.{package}" for package in _PACKAGES.split())
 

@@ -1,0 +1,52 @@
+"""The share of decisions that follow the current rule at random."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from hannan.core import ParameterError
+from hannan.core.validation import FloatArray, refuse
+
+
+class ControlGroup:
+    """Says which decisions follow the current rule, as the control group of an A/B test does.
+
+    Parameters
+    ----------
+    share
+        The share of the decisions.
+    seed
+        Fixes which decisions these are.
+    """
+
+    def __init__(self, share: float, seed: int) -> None:
+        self.share, self.seed = share, seed
+
+    def may_take(self, aim: int | None, available: list[int] | None) -> bool:
+        """Whether a decision with this action of the current rule may be in the group."""
+        return self.share > 0.0 and aim is not None and (available is None or aim in available)
+
+    def takes(self, number: int) -> bool:
+        """Whether the decision with this number is in the group; outcomes do not matter."""
+        toss = hashlib.blake2b(f"{self.seed} holdout {number}".encode(), digest_size=7)
+        return int.from_bytes(toss.digest(), "big") < self.share * 2.0**56
+
+    def mixed(self, law: FloatArray, aim: int) -> FloatArray:
+        """Return an action distribution with the group's share on the current rule's action."""
+        mixture = (1.0 - self.share) * law
+        mixture[aim] += self.share
+        return mixture
+
+
+def check_share(owner: object, share: Any, baseline: Any, actions: Any) -> float:
+    """Check the share of a holdout, which needs a current rule."""
+    number = isinstance(share, int | float) and not isinstance(share, bool)
+    if not number or not 0.0 <= share < 1.0:
+        raise refuse(owner, "holdout", "a share of the decisions from 0 to less than 1", share)
+    if share and (baseline is None or actions is None):
+        raise ParameterError(
+            f"holdout={share!r} needs actions= and baseline=, the current rule that this share of "
+            "the decisions follows."
+        )
+    return float(share)

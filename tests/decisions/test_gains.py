@@ -1,0 +1,197 @@
+"""By how much decisions are better than the current rule, and how sure that is."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import hannan as hn
+from hannan.decisions.summary import Comparison
+from tests.decisions.prices import NOW, PRICES, sell, shop
+
+
+def test_the_worked_example_is_decided_in_time():
+    """Four prices, a gain of 1.2 of 4.7, exploration=0.02."""
+    d = shop(3, exploration=0.02)
+    _, now = sell(d, 5000, 3)
+    early = d.summary().baseline
+    assert early.verdict == "probably better"
+    assert early.look[0] < now < early.look[1]
+    sell(d, 10_000, 103)
+    late = d.summary().baseline
+    assert late.verdict == "better"
+    assert late.clear_after is None
+    assert 5000 < early.clear_after < 15_000
+
+
+def test_a_holdout_decides_sooner():
+    d = shop(2, exploration=0.005, holdout=0.05)
+    ours, now = sell(d, 5000, 2)
+    summary = d.summary()
+    assert summary.baseline.verdict == "better"
+    assert summary.baseline.gain[0] < ours - now < summary.baseline.gain[1]
+    assert 190 < summary.holdout.decisions < 310
+    assert summary.holdout.look[0] < (ours - now) / 0.95 < summary.holdout.look[1]
+    assert "holdout: 2" in str(summary)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [{"exploration": 0.05}, {"exploration": 0.01, "holdout": 0.05}])
+def test_intervals_hold_as_often_as_they_say(how):
+    """40 shops: single looks at 95 % hold in 34 at least (a chance of 0.003), the others in all."""
+    hits = np.zeros(4, dtype=int)
+    for seed in range(40):
+        d = shop(seed, **how)
+        ours, now = sell(d, 1200, seed)
+        rule = d.summary().baseline
+        intervals = (rule.look, now), (rule.gain_look, ours - now)
+        intervals += (rule.interval, now), (rule.gain, ours - now)
+        hits += [low <= truth <= high for (low, high), truth in intervals]
+    assert (hits[:2] >= 34).all(), hits
+    assert (hits[2:] == 40).all(), hits
+
+
+def test_nothing_is_called_clear_where_two_rules_are_the_same():
+    """All actions earn the same: of 30 Deciders at most 5 say "probably", and none says more."""
+    said = []
+    for seed in range(30):
+        d = hn.Decider(["a", "b"], rewards=(0, 1), baseline="a", exploration=0.1, seed=seed)
+        rng = np.random.default_rng(seed)
+        for _ in range(600):
+            d.report(d.decide(), reward=float(rng.random() < 0.4))
+        said.append(d.summary().baseline.verdict)
+    assert "better" not in said
+    assert "worse" not in said
+    assert sum(verdict != "not clear" for verdict in said) <= 5
+
+
+def test_propensities_with_a_holdout_are_the_frequencies():
+    """The current rule and the learner's choice together, in a distribution that stays as it is."""
+    d = hn.Decider(["a", "b", "c"], rewards=(0, 1), baseline="c", holdout=0.2, seed=1)
+    expected, counts = np.zeros(3), np.zeros(3)
+    for _ in range(4000):
+        decision = d.decide()
+        assert decision.propensity == pytest.approx(decision.law[d.actions.index(decision.action)])
+        assert decision.law.sum() == pytest.approx(1.0)
+        expected += decision.law
+        counts[d.actions.index(decision.action)] += 1
+    assert (np.abs(counts - expected) < 4.5 * np.sqrt(expected * (1 - expected / 4000) + 1)).all()
+    assert d.summary().holdout.decisions == pytest.approx(800, abs=110)
+    assert counts[2] >= 690
+
+
+@pytest.mark.parametrize("rule", ["c", lambda context: "ab"[context["new"]]])
+def test_probabilities_are_those_of_a_decision_with_a_holdout(rule):
+    d = hn.Decider(["a", "b", "c"], rewards=(0, 1), baseline=rule, holdout=0.2, seed=1)
+    for t in range(40):
+        row = {"new": t % 2, "age": t}
+        asked = d.probabilities(row)
+        decision = d.decide(row)
+        assert asked[decision.action] == pytest.approx(decision.propensity, abs=1e-12)
+        assert asked[rule if isinstance(rule, str) else rule(row)] >= 0.2
+        d.report(decision, reward=float(decision.action == "b"))
+
+
+def test_the_holdout_survives_files_and_journals(tmp_path):
+    plain = shop(0, holdout=0.3)
+    for i in range(50):
+        plain.decide({"age": i}, id=i)
+        if i % 3:
+            plain.report(i, reward=1.0)
+    plain.save(tmp_path / "shop.hannan")
+    again = hn.load(tmp_path / "shop.hannan")
+    journalled = shop(0, holdout=0.3).journal(tmp_path / "shop.journal", fsync=False)
+    for i in range(50):
+        journalled.decide({"age": i}, id=i)
+        if i % 3:
+            journalled.report(i, reward=1.0)
+    journalled.close()
+    resumed = hn.Decider.open(tmp_path / "shop.journal")
+    for d in (again, resumed):
+        assert d.metrics() == plain.metrics()
+        assert [d.decision(i).action for i in range(0, 50, 3)] == [
+            plain.decision(i).action for i in range(0, 50, 3)
+        ]
+        assert d.expire(0.0) == 17
+    resumed.close()
+
+
+def test_nothing_is_learned_from_the_holdout():
+    d = hn.Decider(["a", "b"], rewards=(0, 1), baseline="a", holdout=0.5, seed=0)
+    for _ in range(200):
+        d.report(d.decide(), reward=0.5)
+    summary = d.summary()
+    assert summary.holdout.answered + d._learner.rounds == summary.answered == 200
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"holdout": 1.0, "baseline": "a"}, "holdout"),
+        ({"holdout": -0.1, "baseline": "a"}, "holdout"),
+        ({"holdout": True, "baseline": "a"}, "holdout"),
+        ({"holdout": 0.1}, "needs actions= and baseline="),
+    ],
+)
+def test_a_holdout_needs_a_current_rule_and_a_share(how, message):
+    with pytest.raises(hn.HannanError, match=message):
+        hn.Decider(["a", "b"], rewards=(0, 1), **how)
+
+
+def test_an_unavailable_current_rule_is_not_held_out():
+    d = hn.Decider(["a", "b", "c"], rewards=(0, 1), baseline="a", holdout=0.5, seed=0)
+    decisions = [d.decide(available=["b", "c"]) for _ in range(100)]
+    assert {decision.action for decision in decisions} <= {"b", "c"}
+    assert d.summary().holdout is None
+
+
+def compare(estimate, half, wide, effective=100.0):
+    """Return a comparison with this gain after 1,000 decisions."""
+    return Comparison(
+        "a", 0.0, (0.0, 0.0), (0.0, 0.0), estimate, (estimate - half, estimate + half),
+        (estimate - wide, estimate + wide), effective, 1, 0.0, 1000,
+    )  # fmt: skip
+
+
+def test_how_many_decisions_make_a_gain_clear():
+    assert compare(1.0, 0.5, 2.0).clear_after == 4000
+    assert compare(-1.0, 0.5, 2.0).clear_after == 4000
+    assert compare(1.0, 0.5, 0.9).clear_after is None  # it is clear
+    assert compare(0.1, 0.5, 2.0).clear_after is None  # within a standard error of nothing
+    assert compare(math.nan, math.nan, 1.0).clear_after is None
+
+
+def test_verdicts_need_enough_plays():
+    verdicts = {
+        compare(1.0, 0.5, 0.9): "better",
+        compare(-1.0, 0.5, 0.9): "worse",
+        compare(1.0, 0.5, 2.0): "probably better",
+        compare(-1.0, 0.5, 2.0): "probably worse",
+        compare(1.0, 0.5, 2.0, effective=5.0): "not clear",
+        compare(0.1, 0.5, 2.0): "not clear",
+    }
+    assert all(each.verdict == verdict for each, verdict in verdicts.items())
+
+
+def test_metrics_are_valid_json_at_all_times():
+    d = shop(0, holdout=0.2)
+    json.dumps(d.metrics(), allow_nan=False)
+    for decisions in (1, 30):
+        sell(d, decisions, 0)
+        numbers = json.loads(json.dumps(d.metrics(), allow_nan=False))
+        assert set(numbers["actions"]) == set(map(str, PRICES))
+    d.decide({"age": 3})
+    json.dumps(d.metrics(), allow_nan=False)
+
+
+def test_the_summary_is_in_the_units_of_the_outcomes():
+    d = shop(4, exploration=0.1)
+    _, now = sell(d, 800, 4)
+    text = str(d.summary())
+    rule = d.summary().baseline
+    assert rule.look[0] < now < rule.look[1]
+    assert f"current rule: {rule.estimate:.4g}; gain {rule.gain_estimate:.4g} per decision" in text
+    assert d.summary().actions[NOW].estimate == pytest.approx(rule.estimate)
+    assert "nan" not in text
+    assert "nan" not in str(shop(0).summary())
