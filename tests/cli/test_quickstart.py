@@ -1,4 +1,4 @@
-"""`make run`, and what the README shows of it."""
+"""`make run`, and what docs/experiments.md shows of it."""
 
 from __future__ import annotations
 
@@ -29,31 +29,31 @@ def rows(text: str) -> dict[tuple[str, str], tuple[float, ...]]:
 
 
 @pytest.mark.slow(minutes=1)
-def test_the_readme_shows_what_make_run_prints(tmp_path, capsys, monkeypatch):
+def test_the_page_shows_what_make_run_prints(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("COLUMNS", "80")
     plan = "examples/quickstart.toml"
     assert main(["run", plan, "--backend", "serial", "--output", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
     assert f"report:  {tmp_path / 'report.html'}" in printed.replace("\n", "")
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/experiments.md").read_text(encoding="utf-8")
     shown = re.search(r"```text\n(Digits.*?)```", text, re.DOTALL)
     assert shown is not None
-    ours, readme = rows(printed), rows(shown[1])
+    ours, page = rows(printed), rows(shown[1])
     assert len(ours) == 21
-    assert ours.keys() == readme.keys()
+    assert ours.keys() == page.keys()
     for name, (loss, regret) in ours.items():
         # Another processor rounds otherwise, and play that hangs on a hair's breadth turns out
-        # otherwise; on the machine that wrote the README they are equal.
-        assert loss == pytest.approx(readme[name][0], abs=0.01), name
-        assert regret == pytest.approx(readme[name][1], abs=0.01 * 10_000), name
+        # otherwise; on the machine that wrote the page they are equal.
+        assert loss == pytest.approx(page[name][0], abs=0.01), name
+        assert regret == pytest.approx(page[name][1], abs=0.01 * 10_000), name
     assert ours["Leader-punishing adversary", "FollowTheLeader"][0] == 1.0
     leader = ours["Leader-punishing adversary", "ContextFTPL"]
     assert leader[1] < 0.05 * ours["Leader-punishing adversary", "FollowTheLeader"][1]
     assert (tmp_path / "report.html").stat().st_size < 3_000_000
 
 
-def test_the_picture_in_the_readme_shows_the_learners_of_the_quickstart():
+def test_the_picture_shows_the_learners_of_the_quickstart():
     """`hannan show results/quickstart --export FOLDER --format png` writes a new one."""
     image = pytest.importorskip("PIL.Image")
     with image.open(ROOT / "docs/images/overview.png") as picture:

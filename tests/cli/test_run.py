@@ -42,6 +42,16 @@ def test_a_repeated_run_prints_the_same_table_and_plays_nothing(small, capsys):
     assert second == first.replace("8 cells played, 0 were", "0 cells played, 8 were")
 
 
+def test_one_cell_is_not_called_cells(small, capsys):
+    assert run("--no-report") == 0
+    capsys.readouterr()
+    results = small.parent / "results/small/results.jsonl"
+    lines = results.read_text(encoding="utf-8").splitlines(keepends=True)
+    results.write_text("".join(lines[:-1]), encoding="utf-8")
+    assert run("--no-report") == 0
+    assert "1 cell played, 7 were already in the results file." in capsys.readouterr().out
+
+
 def test_without_a_report_there_is_none(small, capsys):
     run("--no-report", "--output", "here")
     assert "report:" not in capsys.readouterr().out

@@ -10,7 +10,7 @@ import pytest
 import hannan as hn
 from hannan.report import write_report
 from hannan.report.embedded import _plain
-from hannan.report.lead import Lead
+from hannan.report.lead import Choice, Lead
 from hannan.report.reading import lead as lead_of
 from hannan.report.reading import reading
 from hannan.report.sections import gather
@@ -236,35 +236,135 @@ def test_the_page_says_how_hints_fared_and_what_was_found(tmp_path):
 
 
 def lead(**more):
-    return Lead(
-        "What you do now costs 1.31 a row; <the> best would have cost 0.27.",
-        "linear rule",
-        {
-            "linear rule": {"mean": 0.2702, "low": 0.2382, "high": 0.3068, "regret": 112.0},
-            "current": {"mean": 1.3089, "low": 1.205, "high": 1.4044},
-            "best found": {"mean": 0.2665},
+    """A thousand rows: a rule costs 0.27 per row, and the current rule 1.31."""
+    choices = [
+        Choice("hn.experts", "learner", 0.5, 0.4, 0.6, -0.81, -0.91, -0.71),
+        Choice("always block", "constant", 1.4, 1.3, 1.5, 0.09, -0.02, 0.2),
+        Choice("FollowTheLeader", "learner", 0.6, 0.5, 0.7, -0.71, -0.81, -0.61),
+        Choice("current", "current", 1.31, 1.2, 1.4, 0.0, 0.0, 0.0),
+        Choice("linear rule", "rule", 0.27, 0.24, 0.31, -1.04, -1.14, -0.94),
+    ]
+    usual = {
+        "sentence": "Your current rule costs 1.31 per row; <the> best would have cost 0.27 "
+        "(95 % interval 0.24 to 0.31).",
+        "choices": choices,
+        "rows": 1000,
+        "best": "linear rule",
+        "unit": "€",
+        "rows_word": "customers",
+        "confusion": {
+            "classes": ["no", "<yes>"],
+            "actions": ["pass", "block"],
+            "counts": {"linear rule": [[9000, 1394], [540, 250]]},
+            "costs": [[0, 6], [80, 0]],
         },
-        {"classes": ["no", "<yes>"], "actions": ["pass", "block"],
-         "counts": {"linear rule": [[9000, 12], [3, 250]]}},
-        ["Restarting: no drift found."],
-        ["used as numbers: a, b"],
-        "import hannan as hn",
-        **more,
-    )  # fmt: skip
+        "notes": ["Restarting: no drift found."],
+        "columns": ["used as numbers: a, b"],
+        "snippet": "import hannan as hn",
+    }
+    return Lead(**{**usual, **more})
 
 
-def test_the_page_begins_with_the_answer(tmp_path):
-    text = written(tmp_path, records.small(), lead=lead())
-    told = text[text.index("<header") : text.index("</header>")]
-    assert "What you do now costs 1.31 a row; &lt;the&gt; best" in told
-    assert "<b>0.2702</b>" in told
-    assert "0.2382 to 0.3068" in told
-    assert "9,000" in told
-    assert "&lt;yes&gt;" in told
-    assert "no drift found" in told
-    assert "import hannan as hn" in told
-    assert "met one environment" not in told
+def answered(tmp_path, **more):
+    """The beginning of a page with an answer."""
+    text = written(tmp_path, records.small(), lead=lead(**more))
+    return text[text.index("<header") : text.index("</header>")]
+
+
+def test_the_page_begins_with_the_answer_and_the_total(tmp_path):
+    told = answered(tmp_path)
+    assert "Your current rule costs 1.31 per row; &lt;the&gt; best" in told
+    assert "In all: 1,040\xa0€ less over 1,000 customers, 95\xa0%\xa0interval 940\xa0€" in told
     assert "class='reading'" not in told
+    assert "met one environment" not in told
+
+
+def test_a_total_that_may_be_of_either_sign_is_not_called_clear(tmp_path):
+    told = answered(tmp_path, best="always block")
+    expected = (
+        "90\xa0€ more over 1,000 customers, 95\xa0%\xa0interval 20\xa0€ less to 200\xa0€ more"
+    )
+    assert f"{expected}, so it is not clear." in told
+
+
+def test_numbers_are_never_torn_from_their_units(tmp_path):
+    told = answered(tmp_path)
+    assert "95 %" not in told
+    assert "%\xa0interval" in told
+    assert not re.search(r"\d €", told)
+
+
+def test_the_table_is_sorted_and_names_the_current_rule(tmp_path):
+    table = re.search(r"<table class='answers'>.*?</table>", answered(tmp_path), re.S).group()
+    rows = re.findall(r"<tr class='(\w*)'><th scope='row'>(.*?)</th>(.*?)</tr>", table, re.S)
+    assert [(look, name) for look, name, _ in rows] == [
+        ("best", "linear rule"),
+        ("", "learns as it goes"),
+        ("now", "your current rule"),
+        ("", "always block"),
+    ]
+    cells = [re.findall(r"<td.*?</td>", cells) for *_, cells in rows]
+    assert [plain(cell) for cell in cells[0]] == [
+        "0.27\xa0€0.24\xa0€ to 0.31\xa0€",
+        "1,040\xa0€ less940\xa0€ to 1,140\xa0€ less",
+    ]
+    assert plain(cells[2][1]) == "–"
+    assert "not clear" in plain(cells[3][1])
+
+
+def test_rewards_are_sorted_the_other_way(tmp_path):
+    table = answered(tmp_path, rewards=True)
+    names = re.findall(r"<th scope='row'>(.*?)</th>", table[: table.index("class='confusion")])
+    assert names == ["always block", "your current rule", "learns as it goes", "linear rule"]
+    assert "Further right is better." in table
+
+
+def test_the_picture_has_a_dot_for_each_choice_and_a_line_for_the_current_rule(tmp_path):
+    told = answered(tmp_path)
+    picture = re.search(r"<svg class='picture'.*?</svg>", told, re.S).group()
+    dots = re.findall(r"<line x1='([\d.]+)%' x2='([\d.]+)%' .*?<circle cx='([\d.]+)%'", picture)
+    dots = [tuple(map(float, dot)) for dot in dots]
+    assert len(dots) == 4
+    assert all(low < middle < high for low, high, middle in dots)
+    assert dots == sorted(dots)
+    today = float(re.search(r"class='today' x1='([\d.]+)%'", picture).group(1))
+    assert today == dots[2][2]
+    spread = (1.31 - 0.27) / (1.5 - 0.24)  # the least end is at the left, the greatest right
+    assert (dots[2][2] - dots[0][2]) / 96.0 == pytest.approx(spread, abs=1e-3)
+    assert "<title>Cost per row in €</title>" in picture
+    assert "linear rule: 0.27\xa0€, 95&nbsp;% interval 0.24 to 0.31" in picture
+
+
+def test_a_warning_stands_before_everything_else(tmp_path):
+    told = answered(tmp_path, warning="17,398 of 50,000 rows were <left> out.")
+    places = [told.index(text) for text in ("17,398 of 50,000 rows were &lt;left", "costs 1.31",
+                                            "<svg")]  # fmt: skip
+    assert places == sorted(places)
+    assert "class='warning'" not in answered(tmp_path)
+
+
+def test_the_confusion_table_adds_up_the_mistakes(tmp_path):
+    told = answered(tmp_path)
+    assert "540 × 80\xa0€ + 1,394 × 6\xa0€ = 51,564\xa0€" in told
+    assert "&lt;yes&gt;" in told
+    without = lead().confusion | {"costs": None}
+    assert "51,564" not in answered(tmp_path, confusion=without)
+    assert "1,394" in answered(tmp_path, confusion=without)
+
+
+def test_remarks_columns_and_code_are_folded(tmp_path):
+    text = written(tmp_path, records.small(), lead=lead())
+    folded = "".join(re.findall(r"<details>.*?</details>", text, re.S))
+    for part in ("no drift found", "used as numbers: a, b", "import hannan as hn"):
+        assert part in folded
+        assert text.count(part) == 1
+
+
+def test_a_lead_survives_being_written_as_json():
+    whole = lead(warning="w")
+    again = Lead.from_dict(json.loads(json.dumps(whole.as_dict())))
+    assert again.html() == whole.html()
+    assert again.details() == whole.details()
 
 
 def test_the_page_is_in_the_units_of_the_file(tmp_path):

@@ -58,7 +58,8 @@ def _show_versions(context: click.Context, option: click.Parameter, wanted: bool
     help="Show what a report of a bug should say, and exit.",
 )
 def cli() -> None:
-    """No-regret decisions against an adversary.
+    """Hannan makes repeated decisions (which price, which offer, which route) and
+    learns from their outcomes, even if the environment drifts or reacts.
 
     \b
     Exit codes: 0 fine; 1 something measured failed; 2 wrong input;

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
@@ -24,6 +23,7 @@ from hannan.experiments.plan import Plan
 from hannan.experiments.results import ResultsError
 from hannan.experiments.run import Run, run
 from hannan.experiments.summary import Record, Row
+from hannan.replays.table import plain_table
 
 _SEES = {"full": "all", "semi": "chosen", "none": "nothing"}
 
@@ -118,19 +118,6 @@ def print_rows(console: Console, rows: Sequence[Row], records: Sequence[Record])
     titles = {world["name"]: world.get("title", world["name"]) for world in worlds}
     for name, group in groupby(rows, key=lambda row: row.environment):
         console.print(_world_table(titles[name], list(group)), "")
-
-
-def plain_table(title: str | Text) -> Table:
-    """A table without a frame, whose bold title stands to the left."""
-    return Table(
-        title=title,
-        title_justify="left",
-        title_style="bold",
-        box=SIMPLE_HEAD,
-        show_edge=False,
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
-    )
 
 
 def _world_table(title: str, rows: list[Row]) -> Table:

@@ -1,48 +1,29 @@
-"""`hannan replay`: what a learner would have cost on your own data."""
+"""`hannan replay`: options and printing around `hannan.replays.replay`."""
 
 from __future__ import annotations
 
-import inspect
+import re
+import shutil
+import sys
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import click
 from rich.console import Console
 from rich.markup import escape
 
-from hannan.adapters.vw.files import is_vw
-from hannan.cli.output import (
-    COUNT,
-    PATH,
-    as_json,
-    play_plan,
-    print_failures,
-    print_json,
-    rounds_bar,
-    stderr,
-    write_report_of,
-)
-from hannan.cli.replay_answer import Answer, Player
-from hannan.cli.replay_data import Stream, read_stream, spooled
-from hannan.cli.replay_takeaways import snippet, train_decider, write_decisions
-from hannan.core import ParameterError
-from hannan.experiments.catalogue import at_place, find
-from hannan.experiments.fitted_rules import FOLDS
-from hannan.experiments.plan import Plan, make_plan
+from hannan.cli.output import COUNT, PATH, as_json, print_json, rounds_bar, stderr
+from hannan.core import HannanError, ParameterError
+from hannan.replays import FailedReplayError, Replay
+from hannan.replays import replay as replay_data
 
-_FULL = {"type": "ContextFTPL", "predictor": {"type": "Ridge"}}
-_PLAIN = {"type": "ContextFTPL", "loss_range": None}
-_RESTARTING = {"type": "Restarting", "learner": _FULL}
-_NAMED: dict[str, dict[str, Any]] = {
-    "ContextFTPL": _FULL,
-    "Restarting": _RESTARTING,
-    "UniformRandom": {"type": "UniformRandom", "loss_range": None},
-}
-"""How learners that are asked for by name are made here."""
-_LOG = ("action", "actions", "loss", "reward", "propensity", "method", "floor")
-_POINTS = 200
-_LONG = 50_000  # rows, above which slow learners play only if they are asked for
+_STARTS = {b"PK": ".csv.zip", b"\x1f\x8b": ".csv.gz", b"PAR1": ".parquet", b"{": ".jsonl"}
+_QUIET = 10.0  # seconds between lines about progress, where there is no terminal
+_SHORT = 3.0  # seconds after which the first of them comes
 
 
 def _listed(ctx: click.Context, option: click.Parameter, values: tuple[str, ...]) -> Any:
@@ -96,7 +77,7 @@ def _several(flag: str, what: str) -> Any:
 @_option(
     "--propensity",
     "Of a log: the probability with which the action was taken.",
-    "COLUMN|NUMBER",
+    "COLUMN|NUMBER|estimate",
     callback=_number_or_column,
 )
 @_option("--method", "How a log is replayed. [default: rejection]", ["rejection", "importance"])
@@ -105,6 +86,8 @@ def _several(flag: str, what: str) -> Any:
     "Smallest propensity used by rejection; a larger floor keeps more rows but adds bias.",
     click.FloatRange(0.0, 1.0, min_open=True),
 )
+@_option("--missing", "drop: accept that more than a tenth of the rows is left out.", ["drop"])
+@_option("--unit", "Of losses or rewards, such as €.", default="")
 @_option(
     "--value-range",
     "Range of the losses or rewards. [default: found in the file]",
@@ -140,6 +123,7 @@ def _several(flag: str, what: str) -> Any:
 @_option("--jobs", "Games to play in parallel.", COUNT, default=1)
 @_option("--output", "Folder for results and the HTML report.", PATH)
 @_option("--save", "Write a trained hn.Decider here.", PATH)
+@_option("--save-rule", "Write the best fixed rule here.", PATH)
 @_option("--decisions", "Write what the best choice does, a CSV.", PATH)
 @as_json
 def replay(
@@ -147,176 +131,127 @@ def replay(
     as_json: bool,
     output: Path | None,
     save: Path | None,
+    save_rule: Path | None,
     decisions: Path | None,
-    rounds: int | None,
-    jobs: int,
-    policies: str | None,
-    learners: tuple[str, ...],
-    feedback: str | None,
-    seed: int,
-    seeds: int,
-    **columns: Any,
+    **options: Any,
 ) -> int:
     """Replay DATA (.csv, .tsv, .txt, .jsonl, .vw, .dsjson, also packed, or .parquet) in its order.
 
-    What does the present way of deciding cost, and what would the best choice have cost? DATA is a
-    file, or - for standard input. It holds for each row the right class (--label), the loss of
-    every action (--losses), or what one action cost (--action, --loss or --reward, --propensity).
-    Files of Vowpal Wabbit contain the costs themselves and need none of these options.
+    What does your current rule cost, and what would the best choice have cost? DATA is a file, or -
+    for standard input. It holds for each row the right class (--label), the loss of every action
+    (--losses), or the outcome of one action (--action, --loss or --reward, --propensity). Files of
+    Vowpal Wabbit contain the costs themselves and need none of these options.
     """
-    with tempfile.TemporaryDirectory() as spare:
-        named = data
-        with stderr().status(f"reading {escape(str(data))}"):
-            if str(data) == "-":
-                data = spooled(Path(spare))
-            _check_columns(data, columns)
-            stream = read_stream(data, columns, rounds)
-            world = {"title": data.name, **stream.table}
-            plan = make_plan(
-                {
-                    "title": f"Replay of {data.name}",
-                    "seeds": list(range(seed, seed + seeds)),
-                    "horizon": stream.rounds,
-                    "points": _POINTS,
-                    "folds": FOLDS,
-                    "learners": _learners(stream, feedback, learners),
-                    "environments": {"data": {**world, "policies": _policies(policies, stream)}},
-                }
-            )
-        folder = Path(spare) if output is None else output
-        done = play_plan(plan, folder, backend="serial" if jobs == 1 else "loky", jobs=jobs)
-        if status := print_failures(done):
-            return status
-        answer = Answer(stream, done.records, done.times)
-        code = snippet(stream, answer.choice)
-        report = None
-        if output is not None:
-            report = write_report_of(plan, done, folder, answer.page(code))
-        _take_away(plan, stream, answer.choice, decisions, save, seed)
-    if as_json:
-        results = None if output is None else str(output / "results.jsonl")
-        files = {"results": results, "report": report and str(report), "snippet": code}
-        print_json({**answer.as_dict(), **files})
-        return 0
-    console, screen = Console(), stderr()
-    answer.print(console, code, named)
-    if answer.warning is not None:
-        text = f"[yellow]warning:[/] {escape(answer.warning)}"
-        screen.print(text, soft_wrap=not screen.is_terminal)
-    for what, path in {"report": report, "decider": save, "decisions": decisions}.items():
-        if path is not None:
-            console.print(f"{what}: {escape(str(path))}", soft_wrap=True)
+    files = {"decider": save, "rule": save_rule, "decisions": decisions}
+    try:
+        with tempfile.TemporaryDirectory() as spare, _progress(as_json) as progress, _options():
+            path = _spooled(Path(spare)) if str(data) == "-" else data
+            answer = replay_data(path, output=output, progress=progress, **options)
+            _take_away(answer, files)
+            if output is not None and save is not None:
+                answer.report(output)  # again, with a row for the Decider
+    except FailedReplayError as error:
+        stderr().print(f"[red]failed[/] {escape(str(error))}")
+        return 1
+    _show(answer, data, output, files, as_json)
     return 0
 
 
-def _take_away(
-    plan: Plan,
-    stream: Stream,
-    choice: Player | None,
-    decisions: Path | None,
-    save: Path | None,
-    seed: int,
+def _show(
+    answer: Replay, data: Path, output: Path | None, files: dict[str, Path | None], as_json: bool
 ) -> None:
+    """Print what is asked for: one object, or the answer and the files that were written."""
+    report = None if output is None else str(output / "report.html")
+    if as_json:
+        results = None if output is None else str(output / "results.jsonl")
+        print_json(
+            {**answer.as_dict(), "results": results, "report": report, "snippet": answer.code}
+        )
+        return
+    console, screen = Console(), stderr()
+    answer.print(console, "standard input" if str(data) == "-" else str(data))
+    if answer.warning is not None:
+        text = f"[yellow]warning:[/] {escape(answer.warning)}"
+        screen.print(text, soft_wrap=not screen.is_terminal)
+    for what, path in {"report": report, **files}.items():
+        if path is not None:
+            console.print(f"{what}: {escape(str(path))}", soft_wrap=True)
+
+
+def _take_away(answer: Replay, files: dict[str, Path | None]) -> None:
     """Write the files that are asked for."""
     try:
-        if decisions is not None and choice is not None:
-            write_decisions(decisions, stream, plan, choice)
-        if save is not None:
-            with rounds_bar(stderr()) as bar:
-                task = bar.add_task("training a Decider", total=stream.rounds)
-                decider = train_decider(stream, seed, lambda t: bar.update(task, completed=t))
-            decider.save(save)
+        if files["decisions"] is not None:
+            answer.write_decisions(files["decisions"])
+        if files["rule"] is not None:
+            answer.rule.save(files["rule"])
+        if files["decider"] is not None:
+            answer.decider.save(files["decider"])
     except OSError as error:
         raise ParameterError(f"{error.filename} cannot be written: {error.strerror}.") from None
 
 
-def _check_columns(data: Path, asked: dict[str, Any]) -> None:
-    """Refuse options that do not go together, or say too little of what the rows hold."""
-    if is_vw(data):
-        return
-    for name in ("format", "hash"):
-        if asked[name] is not None:
-            raise ParameterError(f"--{name} goes with files of Vowpal Wabbit: .vw or .dsjson.")
-    chosen = [f"--{name}" for name in ("label", "losses", "action") if asked[name] is not None]
-    if len(chosen) != 1:
-        got = " and ".join(chosen) or "none of them"
-        raise ParameterError(
-            "Say what the rows hold: --label COLUMN, --losses A,B,… or --action COLUMN with "
-            f"--loss or --reward and --propensity; got {got}."
-        )
-    strange = {"--action": ("labels", "current", "cost"), "--losses": (*_LOG, "cost")}
-    for name in strange.get(chosen[0], _LOG):
-        if asked[name] is not None:
-            raise ParameterError(f"--{name} does not go with {chosen[0]}.")
-    if asked["propensity"] is None and chosen == ["--action"]:
-        raise ParameterError(
-            "--action needs --propensity: the column of the probabilities with which the logged "
-            "actions were taken, or a number, such as 0.25 if each of four was equally likely."
-        )
+@contextmanager
+def _options() -> Iterator[None]:
+    """Name options in errors as they are typed."""
+    try:
+        yield
+    except HannanError as error:
+        error.args = (_as_options(str(error)),)
+        raise
 
 
-def _learners(stream: Stream, feedback: str | None, names: tuple[str, ...]) -> dict[str, Any]:
-    """The tables of those that are asked for; else the recommended learner, and some others."""
-    usual = _usual_learners(stream, _feedback(stream, feedback))
-    if names:
-        return {name: usual.get(name, _NAMED.get(name, {"type": name})) for name in names}
-    if stream.rounds > _LONG:
-        usual.pop("hn.experts", None)
-    return usual
+def _as_options(text: str) -> str:
+    """Return a text in which arguments of Python, such as value_range=, are options.
+
+    >>> _as_options("action= needs propensity=, or propensity='estimate'.")
+    '--action needs --propensity, or --propensity estimate.'
+    """
+    names = "|".join(option.name for option in replay.params if option.name)
+    pattern = rf"\b({names})=(?:'(\w+)'|(?=[\s,.;:)]|$))"
+    return re.sub(pattern, lambda m: f"--{m[1].replace('_', '-')} {m[2] or ''}".rstrip(), text)
 
 
-def _usual_learners(stream: Stream, feedback: str) -> dict[str, dict[str, Any]]:
-    """The recommended learner first, then what it is compared with."""
-    leader = {"type": "FollowTheLeader"}
-    if stream.described:
-        return {
-            "hn.bandit": {"type": "bandit", "actions": "described"},
-            "ItemLinUCB": {"type": "ItemLinUCB", "model": "shared"},
-        }
-    if feedback == "bandit":
-        plain = {} if stream.features else {"n_contexts": 1}
-        others = {name: {"type": name} for name in ("LinUCB", "EpsilonGreedy")}
-        return {"hn.bandit": {"type": "bandit", **plain}, **others}
-    if stream.logged:
-        return {"ContextFTPL": _PLAIN, "FollowTheLeader": {**leader, "loss_range": None}}
-    learners: dict[str, dict[str, Any]] = {"hn.experts": {"type": "experts"}}
-    if stream.features and stream.rounds <= _LONG:
-        learners["Restarting"] = _RESTARTING
-    elif stream.features:
-        learners["ContextFTPL"] = _FULL
-    return {**learners, "FollowTheLeader": leader}
-
-
-def _feedback(stream: Stream, wanted: str | None) -> str:
-    if not stream.logged:
-        return wanted or "full"
-    fits = "bandit" if stream.table["method"] == "rejection" else "full"
-    if wanted not in (None, fits):
-        raise ParameterError(
-            f"--feedback {wanted} does not go with --method {stream.table['method']}: by rejection "
-            "learners see the loss of one action, by importance weighting estimates of all."
-        )
-    return fits
-
-
-def _policies(name: str | None, stream: Stream) -> dict[str, Any]:
-    if stream.described:
-        if name not in (None, "SharedLinear"):
-            raise ParameterError(
-                f"--policies {name} is for actions that are the same in every round; those of this "
-                "log come and go, for which there is SharedLinear."
+@contextmanager
+def _progress(silent: bool) -> Iterator[Callable[[str, int, int], None] | None]:
+    """Show the stage: a bar on a terminal, else a line for each stage and every ten seconds."""
+    console = stderr()
+    if silent:
+        yield None
+    elif console.is_terminal:
+        with rounds_bar(console) as bar:
+            task = bar.add_task("")
+            yield lambda stage, done, total: bar.update(
+                task, description=escape(stage), completed=done, total=total or None
             )
-        return {"type": "SharedLinear"}
-    K = stream.environment.n_actions
-    if not stream.features:
-        if name not in (None, "AllPolicies"):
-            raise ParameterError(f"--policies {name} needs contexts, and there are none.")
-        return {"type": "AllPolicies", "n_contexts": 1, "n_actions": K}
-    with at_place("--policies"):
-        oracle = find(name or "LinearPolicies", ("oracles",))
-    if "n_actions" not in inspect.signature(oracle).parameters:
-        raise ParameterError(
-            f"--policies {name} is no class of policies that choose one of {K} actions from "
-            "features: LinearPolicies, Stumps and Trees are."
-        )
-    return {"type": name or "LinearPolicies", "n_actions": K}
+    else:
+        yield _Lines(console)
+
+
+class _Lines:
+    """Lines about progress, of a replay that takes some seconds."""
+
+    def __init__(self, console: Console) -> None:
+        self._console, self._stage, self._told = console, "", 0.0
+        self._start = monotonic()
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        now = monotonic()
+        late = _QUIET if stage == self._stage else 0.0
+        if now - self._told < late or now - self._start < _SHORT:
+            return
+        share = f", {100 * done // total} %" if total and stage == self._stage else ""
+        self._console.print(escape(f"{stage}{share}"), soft_wrap=True, highlight=False)
+        self._stage, self._told = stage, now
+
+
+def _spooled(folder: Path) -> Path:
+    """Copy standard input to a file in a folder: it is read more than once."""
+    stream = sys.stdin.buffer
+    start = stream.read(512)
+    ending = next((e for mark, e in _STARTS.items() if start.lstrip()[:4].startswith(mark)), ".csv")
+    path = folder / f"stdin{ending}"
+    with path.open("wb") as file:
+        file.write(start)
+        shutil.copyfileobj(stream, file)
+    return path

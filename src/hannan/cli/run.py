@@ -96,7 +96,8 @@ def _print(plan: Plan, done: Run, folder: Path, report: Path | None, as_json: bo
     console = Console()
     print_rows(console, rows, done.records)
     verb = "was" if kept == 1 else "were"
-    console.print(f"{done.played} cells played, {kept} {verb} already in the results file.")
+    cells = "1 cell" if done.played == 1 else f"{done.played} cells"
+    console.print(f"{cells} played, {kept} {verb} already in the results file.")
     console.print(f"results: {folder / 'results.jsonl'}", soft_wrap=True)
     if report is not None:
         console.print(f"report:  {report}", soft_wrap=True)

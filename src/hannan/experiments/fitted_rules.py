@@ -25,6 +25,7 @@ from hannan.oracles import LinearPolicies
 FOLDS = 5
 _BLOCK = 1024  # rounds that fitted models are asked about at once
 _FEWEST = 50  # rounds, with fewer of which nothing is fitted
+_MOST_ACTIONS = 30  # single actions that are kept, the best ones
 
 
 class Fitted:
@@ -61,6 +62,7 @@ class Tally(Sums):
         self.curve: dict[str, list[Any]] = {"t": [], "loss": [], "weight": []}
         self.confusion = np.zeros((classes, actions), dtype=np.int64)
         self.in_sample: float | None = None
+        self.spare = False
 
     def add(
         self, weights: FloatArray, losses: FloatArray, actions: Any = None, right: Any = None
@@ -84,6 +86,7 @@ class Tally(Sums):
         return {
             "name": self.name,
             "kind": self.kind,
+            "spare": self.spare,
             "rounds": rounds,
             "loss": self.curve["loss"][-1],
             "mean_loss": self.mean_loss,
@@ -122,7 +125,7 @@ def put_beside(
     >>> found, best = put_beside(world, hn.oracles.LinearPolicies(2), 500, 50, 0)
     >>> {each["name"]: each["mean_loss"] < 0.1 for each in found}
     {'linear rule': True, 'stump': True, 'decision tree': True, 'boosted trees': True,
-     'always 0': False}
+     'always 0': False, 'always 1': False}
     >>> best["found"], best["mean_loss"]
     ('boosted trees', 0.0)
     """
@@ -133,8 +136,10 @@ def put_beside(
     rules = [] if sample is None else [Fitted(name, sample, horizon, folds) for name in RULES]
     if ticks is not None:
         ticks(0.6)
-    tallies, within, rounds = _measure(environment, policies, horizon, points, seed, rules)
     logged = isinstance(environment, Logged)
+    if logged:  # rules do not learn while they are measured, so no row need be left out
+        environment = environment.clone(method="importance")
+    tallies, within, rounds = _measure(environment, policies, horizon, points, seed, rules)
     beside = [tally.as_dict(rounds, logged) for tally in tallies]
     if not rules or logged or not isinstance(policies, LinearPolicies):
         return beside, None
@@ -241,8 +246,10 @@ def _measure(
     for each, whole in zip(fitted, within, strict=True):
         each.in_sample = whole.mean_loss
     played = [each for each in constants if each.weight]
-    best = sorted(played, key=lambda each: each.loss / each.weight)[:1]
-    return [*fitted, *best, *([current] if current.weight else [])], within, done
+    ranked = sorted(played, key=lambda each: each.loss / each.weight)[:_MOST_ACTIONS]
+    for each in ranked[1:]:
+        each.spare = True
+    return [*fitted, *ranked, *([current] if current.weight else [])], within, done
 
 
 def _tally(
@@ -269,13 +276,16 @@ def _tally(
         players[-1].add(ones, cost, taken, classes)
 
 
-def records_of(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+def records_of(record: Mapping[str, Any], spare: bool = False) -> list[dict[str, Any]]:
     """What was put beside learners, as records of games, by the record of a cell that looks back.
 
-    Their learner has the type of what they are: rule, constant or current.
+    Their learner has the type of what they are: rule, constant or current. With `spare` also single
+    actions that are not the best one.
     """
     found = []
     for each in record["result"].get("beside") or ():
+        if each.get("spare") and not spare:
+            continue
         cell = {**record["cell"], "learner": {"name": each["name"], "type": each["kind"]}}
         curve = dict.fromkeys(("calls", "bound", "certificate", "best", "leader"))
         result = {

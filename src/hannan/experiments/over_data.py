@@ -1,7 +1,8 @@
 """Means of losses in the units of their file, and how much they would differ on other data.
 
 Consecutive rounds are kept together in blocks, since neighbours may be alike, and blocks are drawn
-with replacement: the block bootstrap.
+with replacement: the block bootstrap. The bootstrap cannot draw what no row shows. So an interval
+is at least as wide as if one row and a half more could lie at the other end of the range.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from hannan.core.validation import FloatArray
 _DRAWS = 2000
 _FEWEST = 10  # blocks
 _LEVEL = 0.95
+_Z = 1.96
+_UNSEEN = 1.5  # rows at the other end of the range: 1.96 · 1.5 makes the rule of three
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +29,16 @@ class Units:
     low: float = 0.0
     high: float = 1.0
     rewards: bool = False
+    unit: str = ""
+    """What amounts are counted in, such as €."""
 
     @classmethod
-    def of(cls, environment: Mapping[str, Any]) -> Units:
+    def of(cls, environment: Mapping[str, Any], unit: str = "") -> Units:
         """Those of an environment, by its table in an experiment file."""
-        found = environment.get("value_range")
-        if not isinstance(found, list | tuple) or len(found) != 2:
-            return cls()
-        return cls(float(found[0]), float(found[1]), environment.get("reward") is not None)
+        ends = environment.get("value_range")
+        if not isinstance(ends, list | tuple) or len(ends) != 2:
+            return cls(unit=unit)
+        return cls(float(ends[0]), float(ends[1]), environment.get("reward") is not None, unit)
 
     @property
     def name(self) -> str:
@@ -63,6 +68,9 @@ class OverData:
     ----------
     curves
         Of each player: rounds "t" with the "loss" so far, and on a log "weight".
+    effective
+        Of each player: the number of rounds that its mean is worth, which is less than all on a
+        log. None for all rounds.
 
     Examples
     --------
@@ -76,7 +84,9 @@ class OverData:
     True
     """
 
-    def __init__(self, curves: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(
+        self, curves: Sequence[Mapping[str, Any]], effective: Sequence[float] | None = None
+    ) -> None:
         self._means: FloatArray | None = None
         if not curves or any(curve["loss"] is None for curve in curves):
             return
@@ -89,23 +99,61 @@ class OverData:
         n = len(kept)
         if n < _FEWEST:
             return
-        losses, weights = zip(*(_sums(curve, t, kept) for curve in curves), strict=True)
+        losses, weights = map(
+            np.array, zip(*(_sums(curve, t, kept) for curve in curves), strict=True)
+        )
         drawn = np.random.default_rng(0).multinomial(n, np.full(n, 1.0 / n), size=_DRAWS)
         with np.errstate(invalid="ignore", divide="ignore"):
-            self._means = (drawn @ np.stack(losses, axis=1)) / (drawn @ np.stack(weights, axis=1))
+            self._means = (drawn @ losses.T) / (drawn @ weights.T)
+            self._mean = losses.sum(axis=1) / weights.sum(axis=1)
+            worth = np.full(len(curves), t[-1]) if effective is None else np.asarray(effective)
+            self._unseen = _UNSEEN / worth
 
     def interval(self, player: int, other: int | None = None) -> tuple[float, float] | None:
-        """The ends of a 95 % interval of what a player loses, or loses more than another."""
+        """Return a 95 % interval of the loss of a player, or of its difference to another."""
+        drawn = self._drawn([player], other)
+        if drawn is None:
+            return None
+        values, mean, unseen = drawn[0][:, 0], drawn[1][0], _Z * drawn[2][0]
+        low, high = np.quantile(values, [(1.0 - _LEVEL) / 2.0, (1.0 + _LEVEL) / 2.0])
+        return (
+            float(mean - np.hypot(max(0.0, mean - low), unseen)),
+            float(mean + np.hypot(max(0.0, high - mean), unseen)),
+        )
+
+    def together(self, players: Sequence[int], other: int) -> dict[int, tuple[float, float]]:
+        """Return 95 % intervals of the differences to another player that hold all at once.
+
+        So the best of the players may be picked by the same data: its interval still holds. All
+        intervals are as many standard errors wide as the largest deviation of any of the
+        differences needs in 95 % of the draws.
+        """
+        known = [player for player in players if self._drawn([player], other) is not None]
+        drawn = self._drawn(known, other) if known else None
+        if drawn is None:
+            return {}
+        values, mean, unseen = drawn
+        error = np.hypot(values.std(axis=0), unseen)
+        largest = (np.abs(values - mean) / np.maximum(error, 1e-300)).max(axis=1)
+        reach = max(_Z, float(np.quantile(largest, _LEVEL))) * error
+        return {
+            player: (float(mean[i] - reach[i]), float(mean[i] + reach[i]))
+            for i, player in enumerate(known)
+        }
+
+    def _drawn(
+        self, players: Sequence[int], other: int | None
+    ) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+        """Return drawn means [draw, player], the means, and what the unseen may add to errors."""
         if self._means is None:
             return None
-        values = self._means[:, player]
+        places = list(players)
+        values, mean, unseen = self._means[:, places], self._mean[places], self._unseen[places]
         if other is not None:
-            values = values - self._means[:, other]
-        values = values[np.isfinite(values)]
-        if len(values) < _DRAWS // 2:
-            return None
-        low, high = np.quantile(values, [(1.0 - _LEVEL) / 2.0, (1.0 + _LEVEL) / 2.0])
-        return float(low), float(high)
+            values, mean = values - self._means[:, [other]], mean - self._mean[other]
+            unseen = np.maximum(unseen, self._unseen[other])
+        values = values[np.isfinite(values).all(axis=1)]
+        return None if len(values) < _DRAWS // 2 else (values, mean, unseen)
 
 
 def _sums(curve: Mapping[str, Any], t: FloatArray, kept: Any) -> tuple[FloatArray, FloatArray]:

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,18 @@ class Candidate:
 
     name: str
     choose: Callable[[FloatArray], Actions]
+
+
+@dataclass(frozen=True, slots=True)
+class Trees:
+    """Models of scikit-learn that predict the losses: one of all actions, or one of each."""
+
+    models: tuple[Any, ...]
+
+    def __call__(self, rows: FloatArray) -> Actions:
+        with one_thread():
+            columns = [np.reshape(model.predict(rows), (len(rows), -1)) for model in self.models]
+        return np.asarray(np.hstack(columns).argmin(axis=1), dtype=np.intp)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,17 +208,16 @@ def _fewest(rows: FloatArray) -> int:
     return max(5, len(rows) // 500)
 
 
-def _tree(rows: FloatArray, losses: FloatArray, leaves: int) -> Callable[[FloatArray], Actions]:
+def _tree(rows: FloatArray, losses: FloatArray, leaves: int) -> Trees:
     from sklearn.tree import DecisionTreeRegressor  # type: ignore[import-untyped]
 
     tree = DecisionTreeRegressor(
         max_leaf_nodes=leaves, min_samples_leaf=_fewest(rows), random_state=0
     )
-    tree.fit(rows, losses)
-    return lambda some: np.asarray(tree.predict(some)).reshape(len(some), -1).argmin(axis=1)
+    return Trees((tree.fit(rows, losses),))
 
 
-def _boosted(rows: FloatArray, losses: FloatArray) -> Callable[[FloatArray], Actions]:
+def _boosted(rows: FloatArray, losses: FloatArray) -> Trees:
     from sklearn.ensemble import HistGradientBoostingRegressor  # type: ignore[import-untyped]
 
     # Threads that wait for each other would take many times as long for so few rows.
@@ -221,13 +233,7 @@ def _boosted(rows: FloatArray, losses: FloatArray) -> Callable[[FloatArray], Act
             ).fit(rows, column)
             for column in losses.T
         ]
-
-    def choose(some: FloatArray) -> Actions:
-        with one_thread():
-            found: Actions = np.column_stack([m.predict(some) for m in models]).argmin(axis=1)
-            return found
-
-    return choose
+    return Trees(tuple(models))
 
 
 def _logistic(rows: FloatArray, losses: FloatArray, intercept: bool) -> list[Candidate]:

@@ -18,8 +18,10 @@ from hannan.experiments.hints import Hints
 Record = dict[str, Any]
 
 
-def compared(records: Iterable[Record]) -> list[Record]:
+def compared(records: Iterable[Record], spare: bool = False) -> list[Record]:
     """The records of learners, each beside the best policy of its world.
+
+    With `spare` also those of single actions that are not the best one.
 
     Where a world does not react, the best policy in hindsight has a record of its own: its
     curve goes into the records of all who played that world with that seed.
@@ -32,7 +34,7 @@ def compared(records: Iterable[Record]) -> list[Record]:
             played.append(record)
         else:
             best[_world(record)] = record["result"]
-            beside += records_of(record)
+            beside += records_of(record, spare)
     return [_beside(record, best.get(_world(record))) for record in (*played, *beside)]
 
 
@@ -80,7 +82,9 @@ class Row:
         return asdict(self)
 
 
-def summarise(records: Iterable[Record], times: Mapping[str, Mapping[str, Any]]) -> list[Row]:
+def summarise(
+    records: Iterable[Record], times: Mapping[str, Mapping[str, Any]], spare: bool = False
+) -> list[Row]:
     """A row for each learner in each environment, in the order of the records: means over seeds.
 
     Parameters
@@ -89,6 +93,8 @@ def summarise(records: Iterable[Record], times: Mapping[str, Mapping[str, Any]])
         Of finished cells, as `Run.records` holds them.
     times
         Of some or all cells, by key: `Run.times`.
+    spare
+        Whether single actions that are not the best one have rows, too.
 
     Examples
     --------
@@ -110,7 +116,7 @@ def summarise(records: Iterable[Record], times: Mapping[str, Mapping[str, Any]])
     >>> folder.cleanup()
     """
     groups: dict[tuple[str, str], list[Record]] = {}
-    for record in compared(records):
+    for record in compared(records, spare):
         cell = record["cell"]
         groups.setdefault((cell["environment"]["name"], cell["learner"]["name"]), []).append(record)
     return [_row(*names, group, times) for names, group in groups.items()]

@@ -1,103 +1,262 @@
-"""What a page begins with where there is a question: the answer."""
+"""The beginning of a page that answers a question: sentence, picture, table."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import Any
 
-from hannan.report.wording import NOTHING, fixed
+from hannan.report.dots import Dot, dots
+from hannan.report.mistakes import mistakes
+from hannan.report.wording import NOTHING, amount, decimals_for, unbroken
 
-_MOST_CLASSES = 12
+_MOST_DOTS = 7
+_PLAIN = {"stump": "rule with one question", "boosted trees": "many small decision trees"}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A way to decide every row; numbers are per row, in the units of the data.
+
+    Attributes
+    ----------
+    name
+        The name in the results, such as "linear rule", "hn.experts" or "always no".
+    kind
+        "rule", "learner", "constant" or "current".
+    mean, low, high
+        The mean, and the ends of its 95 % interval; None if not known.
+    difference, difference_low, difference_high
+        The mean less that of the current rule, and the ends of its 95 % interval; None if there is
+        no current rule.
+    """
+
+    name: str
+    kind: str
+    mean: float | None
+    low: float | None = None
+    high: float | None = None
+    difference: float | None = None
+    difference_low: float | None = None
+    difference_high: float | None = None
+
+    @property
+    def label(self) -> str:
+        """The name in words that need no explanation."""
+        words = {"current": "your current rule", "learner": "learns as it goes"}
+        return words.get(self.kind, _PLAIN.get(self.name, self.name))
 
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """An answer, and what is behind it, in the units of the data.
+    """An answer and the numbers behind it, in the units of the data.
 
     Attributes
     ----------
     sentence
         The answer.
-    best
-        The name of the best choice, if there is one.
+    choices
+        All ways to decide that were measured, in any order.
     rows
-        By name: "mean", and where they are known "low" and "high" of its interval, and "regret".
+        The number of rows, which turns means into totals.
+    best
+        The name of the best choice; None if nothing is known.
+    rewards
+        Whether the numbers are rewards, of which more is better, instead of costs.
+    unit
+        The unit of the numbers, such as "€"; None if not known.
+    rows_word
+        The plural of what a row is, such as "customers".
+    warning
+        A sentence that readers must know before the answer, such as rows left out; or None.
     confusion
-        "classes", "actions" and for each way of deciding its "counts" [class, action]; or None.
+        "classes", "actions", for each way to decide its "counts" [class, action], and where costs
+        are known "costs" [class, action]; or None.
     notes, columns
-        Sentences.
+        Sentences for specialists: remarks, and how each column was used.
     snippet
-        Code.
+        Python code that repeats the best choice.
     """
 
     sentence: str
+    choices: Sequence[Choice]
+    rows: int
     best: str | None
-    rows: Mapping[str, Mapping[str, Any]]
-    confusion: Mapping[str, Any] | None
-    notes: Sequence[str]
-    columns: Sequence[str]
-    snippet: str
+    rewards: bool = False
+    unit: str | None = None
+    rows_word: str = "rows"
+    warning: str | None = None
+    confusion: Mapping[str, Any] | None = None
+    notes: Sequence[str] = field(default_factory=tuple)
+    columns: Sequence[str] = field(default_factory=tuple)
+    snippet: str = ""
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Lead:
+        """Make a lead from the plain values of `as_dict`."""
+        choices = tuple(Choice(**choice) for choice in plain["choices"])
+        return cls(**{**plain, "choices": choices})
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, from which `from_dict` makes an equal lead."""
+        return asdict(self)
+
+    @property
+    def current(self) -> Choice | None:
+        """The current rule, if there is one."""
+        return next((choice for choice in self.choices if choice.kind == "current"), None)
+
+    @property
+    def ranking(self) -> list[Choice]:
+        """The choices that a reader compares, best first: of all learners the best one alone."""
+        known = [choice for choice in self.choices if choice.mean is not None]
+        known.sort(key=self._loss)
+        learners = [choice for choice in known if choice.kind == "learner"]
+        return [choice for choice in known if choice.kind != "learner" or choice is learners[0]]
+
+    @property
+    def total(self) -> str | None:
+        """The difference between the best choice and the current rule over all rows, in words.
+
+        Examples
+        --------
+        >>> now = Choice("current", "current", 1.5)
+        >>> best = Choice("linear rule", "rule", 1.0, 0.9, 1.1, -0.5, -0.6, -0.4)
+        >>> lead = Lead("…", [now, best], 50_000, "linear rule", unit="€", rows_word="customers")
+        >>> print(lead.total.replace(chr(160), " "))
+        25,000 € less over 50,000 customers, 95 % interval 20,000 € to 30,000 € less
+        """
+        best = next((choice for choice in self.choices if choice.name == self.best), None)
+        if best is None or best.difference is None or best.kind == "current":
+            return None
+        text = f"{self._over_all(best.difference)} over {self.rows:,} {self.rows_word}"
+        return unbroken(f"{text}, 95 % interval {self._range(best)}", self.unit)
 
     def html(self) -> str:
-        """The beginning of the page."""
+        """Return the beginning of the page."""
+        warning = f"<p class='warning' role='note'>{self._text(self.warning or '')}</p>"
+        told = [f"<p class='answer'>{self._text(self.sentence)}</p>"]
+        if self.total is not None:
+            told.append(f"<p class='total'>In all: {escape(self.total)}.</p>")
         parts = [
-            f"<p class='answer'>{escape(self.sentence)}</p>",
+            warning if self.warning else "",
+            f"<div class='first'><div class='said'>{''.join(told)}</div>",
+            f"{self._picture()}</div>",
             self._table(),
-            *self._confusion(),
+            mistakes(self.confusion, self.unit),
         ]
-        notes, columns = (
-            "".join(f"<li>{escape(text)}</li>" for text in texts)
-            for texts in (self.notes, self.columns)
+        return "\n".join(part for part in parts if part)
+
+    def details(self) -> str:
+        """Return the folded parts: remarks, columns and code."""
+        parts = {
+            "Notes": _listed(self.notes),
+            "Columns": _listed(self.columns),
+            "The code": f"<pre>{escape(self.snippet)}</pre>" if self.snippet else "",
+        }
+        return "\n".join(
+            f"<details><summary>{head}</summary>{content}</details>"
+            for head, content in parts.items()
+            if content
         )
-        if notes:
-            parts.append(f"<ul class='notes'>{notes}</ul>")
-        if columns:
-            listed = f"<ul class='notes'>{columns}</ul>"
-            parts.append(f"<details><summary>Columns</summary>{listed}</details>")
-        code = f"<pre>{escape(self.snippet)}</pre>"
-        return "\n".join([*parts, f"<details><summary>The code</summary>{code}</details>"])
+
+    def _loss(self, choice: Choice) -> float:
+        mean = choice.mean or 0.0
+        return -mean if self.rewards else mean
+
+    def _text(self, text: str) -> str:
+        return escape(unbroken(text, self.unit))
+
+    @property
+    def _decimals(self) -> int:
+        best = next((choice for choice in self.choices if choice.name == self.best), None)
+        gap = None if best is None else best.difference
+        return decimals_for([choice.mean for choice in self.ranking], gap)
+
+    def _per_row(self, value: float) -> str:
+        return amount(value, self._decimals, self.unit)
+
+    def _over_all(self, difference: float) -> str:
+        whole = difference * self.rows
+        word = "the same" if whole == 0 else "more" if whole > 0 else "less"
+        return f"{self._in_all(difference)} {word}" if whole else word
+
+    def _in_all(self, difference: float) -> str:
+        whole = abs(difference * self.rows)
+        return amount(whole, 0 if whole >= 10 else 2, self.unit)
+
+    def _range(self, choice: Choice) -> str:
+        """The interval of a difference over all rows; both ends with a word if signs differ."""
+        low, high = choice.difference_low, choice.difference_high
+        if low is None or high is None:
+            return "not known"
+        if low < 0 < high:
+            return f"{self._over_all(low)} to {self._over_all(high)}, so it is not clear"
+        near, far = sorted((low, high), key=abs)
+        return f"{self._in_all(near)} to {self._over_all(far)}"
+
+    def _picture(self) -> str:
+        shown = self.ranking
+        kept = [c for c in shown if c.kind == "current" or c.name == self.best]
+        kept += [c for c in shown if c not in kept][: _MOST_DOTS - len(kept)]
+        rows = [
+            Dot(c.label, c.mean, c.low, c.high, self._per_row(c.mean), self._look(c))
+            for c in shown
+            if c in kept and c.mean is not None
+        ]
+        if not rows:
+            return ""
+        measured = "Reward" if self.rewards else "Cost"
+        side = "right" if self.rewards else "left"
+        unit = f" in {self.unit}" if self.unit else ""
+        says = f"with 95 % intervals over the data. Further {side} is better."
+        if self.current is not None:
+            says += " The dashed line is your current rule."
+        title = f"{measured} per row{unit}"
+        return (
+            f"<figure class='dots'><figcaption><h3>{escape(title)}</h3>"
+            f"<p>{self._text(says)}</p></figcaption>{dots(title, rows, self._decimals)}</figure>"
+        )
+
+    def _look(self, choice: Choice) -> str:
+        if choice.kind == "current":
+            return "now"
+        return "best" if choice.name == self.best else "other"
 
     def _table(self) -> str:
-        # Four digits of the largest number.
-        largest = max(abs(row["mean"] or 0.0) for row in self.rows.values())
-        decimals = max(0, 4 - math.floor(math.log10(max(1.0, largest))))
-        rows = []
-        for name, row in self.rows.items():
-            mean = NOTHING if row["mean"] is None else fixed(row["mean"], decimals)
-            ends = [row.get(end) for end in ("low", "high")]
-            shown = "" if None in ends else " to ".join(fixed(end, decimals) for end in ends)  # type: ignore[arg-type]
-            if name == self.best:
-                mean = f"<b>{mean}</b>"
-            rows.append(
-                f"<tr><th scope='row'>{escape(name)}</th><td class='n'>{mean}</td>"
-                f"<td class='n soft'>{shown}</td></tr>"
-            )
+        compared = self.current is not None
+        heads = [f"{'reward' if self.rewards else 'cost'} per row"]
+        heads += [f"over {self.rows:,} {self.rows_word}, against your current rule"] * compared
+        rows = "\n".join(self._row(choice, compared) for choice in self.ranking)
+        columns = "".join(f"<th scope='col' class='n'>{escape(head)}</th>" for head in heads)
         return (
-            "<table class='answers'><thead><tr><th scope='col'></th><th scope='col' class='n'>a row"
-            "</th><th scope='col' class='n'>95 % interval over the data</th></tr></thead><tbody>"
-            + "\n".join(rows)
-            + "</tbody></table>"
+            "<table class='answers'><thead><tr><th scope='col'>choice, best first</th>"
+            f"{columns}</tr></thead><tbody>\n{rows}\n</tbody></table>"
         )
 
-    def _confusion(self) -> list[str]:
-        found = self.confusion
-        if found is None or len(found["classes"]) > _MOST_CLASSES:
-            return []
-        tables = []
-        heads = "".join(f"<th scope='col' class='n'>{escape(a)}</th>" for a in found["actions"])
-        for who, counts in found["counts"].items():
-            rows = "".join(
-                f"<tr><th scope='row'>{escape(name)}</th>"
-                + "".join(f"<td class='n'>{n:,}</td>" for n in counts[i])
-                + "</tr>"
-                for i, name in enumerate(found["classes"])
-            )
-            tables.append(
-                f"<table class='confusion'><caption>{escape(who)}: what is done, by what is right"
-                f"</caption><thead><tr><th scope='col'>right</th>{heads}</tr></thead>"
-                f"<tbody>{rows}</tbody></table>"
-            )
-        return ["<div class='scroll confusions'>", *tables, "</div>"]
+    def _row(self, choice: Choice, compared: bool) -> str:
+        mean = NOTHING if choice.mean is None else self._per_row(choice.mean)
+        interval = ""
+        if choice.low is not None and choice.high is not None:
+            interval = f"{self._per_row(choice.low)} to {self._per_row(choice.high)}"
+        cells = [(mean, interval)]
+        if compared:
+            cells.append(self._against(choice))
+        looks = {"now": "now", "best": "best", "other": ""}[self._look(choice)]
+        shown = "".join(
+            f"<td class='n'><span>{self._text(text)}</span><small>{self._text(small)}</small></td>"
+            for text, small in cells
+        )
+        return f"<tr class='{looks}'><th scope='row'>{escape(choice.label)}</th>{shown}</tr>"
+
+    def _against(self, choice: Choice) -> tuple[str, str]:
+        if choice.kind == "current" or choice.difference is None:
+            return NOTHING, ""
+        known = choice.difference_low is not None
+        return self._over_all(choice.difference), self._range(choice) if known else ""
+
+
+def _listed(texts: Sequence[str]) -> str:
+    items = "".join(f"<li>{escape(unbroken(text))}</li>" for text in texts)
+    return f"<ul class='notes'>{items}</ul>" if items else ""

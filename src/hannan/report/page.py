@@ -90,6 +90,7 @@ def _page(
         "reading": f"<p class='reading'>{reading(sections)}</p>" if lead is None else "",
         "overview": tables.overview(sections, colours) if len(sections) > 1 else "",
         "sections": "\n".join(_section(i, s, colours) for i, s in enumerate(sections)),
+        "details": "" if lead is None else lead.details(),
         "version": escape(__version__),
         "style": style,
         "style_hash": _hash(style),

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hannan.report.spread import Spread
 
 NOTHING = "–"
+NBSP = "\N{NO-BREAK SPACE}"
 
 _SAID_ELSEWHERE = ("name", "title", "type", "horizon", "policies", "environments")
+
+_BEFORE = ("$", "£", "¥", "US$")  # units that stand before the number
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -35,6 +39,47 @@ def fixed(value: float, decimals: int) -> str:
     """A number with so many decimals, and a proper minus."""
     text = f"{value:,.{decimals}f}"
     return text.replace("-", "−") if text.strip("-0.,") else text.removeprefix("-")
+
+
+def amount(value: float, decimals: int, unit: str | None = None) -> str:
+    """A number with its unit, which a line break never separates from it.
+
+    >>> amount(24212.4, 0, "€").replace(NBSP, " "), amount(-3.5, 2, "$"), amount(0.25, 2)
+    ('24,212 €', '−$3.50', '0.25')
+    """
+    text = fixed(value, decimals)
+    if not unit:
+        return text
+    if unit in _BEFORE:
+        return f"−{unit}{text[1:]}" if text.startswith("−") else f"{unit}{text}"
+    return f"{text}{NBSP}{unit}"
+
+
+def decimals_for(values: Iterable[float | None], gap: float | None = None) -> int:
+    """Decimals for amounts: two; none from 1,000 on; more below one, or to show a small gap.
+
+    >>> decimals_for([1.52, 1.03]), decimals_for([0.27]), decimals_for([5321.0])
+    (2, 3, 0)
+    >>> decimals_for([1.512, 1.509], 0.003)
+    4
+    """
+    largest = max((abs(value) for value in values if value is not None), default=0.0)
+    if largest == 0.0:
+        return 2
+    decimals = 0 if largest >= 1000.0 else max(2, 2 - math.floor(math.log10(largest)))
+    if gap is not None and 0.0 < abs(gap) < 1.0:
+        decimals = max(decimals, 1 - math.floor(math.log10(abs(gap))))
+    return min(decimals, 6)
+
+
+def unbroken(text: str, unit: str | None = None) -> str:
+    """Text whose numbers stay on one line with their units, and "95 %" with "interval".
+
+    >>> unbroken("95 % interval 3 € to 4 €", "€") == "95_%_interval 3_€ to 4_€".replace("_", NBSP)
+    True
+    """
+    units = "|".join(map(re.escape, ["%", *([unit] if unit else [])]))
+    return re.sub(rf"(?<=\d) (?=(?:{units})(?!\w))|(?<=%) (?=interval)", NBSP, text)
 
 
 def plus_minus(spread: Spread) -> str:

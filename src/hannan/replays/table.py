@@ -1,4 +1,4 @@
-"""The table of `hannan replay`: one format for each column, and no wider than the terminal."""
+"""The table of a replay: one format for each column, and no wider than the terminal."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from hannan.cli.output import plain_table
+from hannan.experiments.over_data import Units
 
 Rows = Mapping[str, Mapping[str, Any]]
 
@@ -18,35 +19,49 @@ Rows = Mapping[str, Mapping[str, Any]]
 class _Column(NamedTuple):
     key: str
     heading: str
-    digits: int  # decimals of numbers between one and ten; of larger ones fewer
     alike: tuple[str, ...]  # the keys whose numbers decide on decimals
 
 
 _COLUMNS = (
-    _Column("mean", "mean", 4, ("mean",)),
-    _Column("low", "from", 4, ("mean",)),
-    _Column("high", "to", 4, ("mean",)),
-    _Column("half_width", "± seeds", 4, ("mean",)),
-    _Column("total", "total", 2, ("total",)),
-    _Column("regret", "regret", 2, ("regret", "certificate")),
-    _Column("certificate", "certificate", 2, ("regret", "certificate")),
-    _Column("effective", "effective", 2, ("effective",)),
-    _Column("rounds_per_second", "rounds/s", 0, ("rounds_per_second",)),
+    _Column("mean", "mean", ("mean",)),
+    _Column("low", "from", ("mean",)),
+    _Column("high", "to", ("mean",)),
+    _Column("half_width", "± seeds", ("mean",)),
+    _Column("difference", "to current", ("mean",)),
+    _Column("total", "total", ("total",)),
+    _Column("regret", "regret", ("regret", "certificate")),
+    _Column("certificate", "certificate", ("regret", "certificate")),
+    _Column("effective", "effective", ("effective",)),
+    _Column("rounds_per_second", "rounds/s", ("rounds_per_second",)),
 )
-_SPARE = ("rounds/s", "total", "regret")  # left out where there is no room, in this order
+_SPARE = ("rounds/s", "regret", "total")  # left out where there is no room, in this order
+_COUNTS = ("effective", "rounds_per_second")
 _GAP = 2
 
 
-def replay_table(title: str, units: str, rows: Rows, width: int) -> Table:
-    """Rows by name, with values by key; what no row has makes no column.
+def plain_table(title: str | Text) -> Table:
+    """Return a table without a frame, whose bold title stands to the left."""
+    return Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+    )
+
+
+def replay_table(title: str, units: Units, rows: Rows, width: int) -> Table:
+    """Return rows by name, with values by key; a column that all rows lack is not shown.
 
     `units` says what `mean` is a mean of, and `width` is that of the terminal.
     """
     columns: dict[str, list[str]] = {}
     for column in _COLUMNS:
-        texts = _texts(column, rows)
+        texts = _texts(column, rows, units.unit)
         if any(texts):
-            columns[f"mean {units}" if column.key == "mean" else column.heading] = texts
+            columns[f"mean {units.name}" if column.key == "mean" else column.heading] = texts
     for heading in _SPARE:
         wide = [max(map(len, (head, *texts))) for head, texts in columns.items()]
         if max(map(len, rows)) + sum(_GAP + entry for entry in wide) > width:
@@ -62,28 +77,30 @@ def replay_table(title: str, units: str, rows: Rows, width: int) -> Table:
     return table
 
 
-def _texts(column: _Column, rows: Rows) -> list[str]:
+def _texts(column: _Column, rows: Rows, unit: str) -> list[str]:
     values = [row.get(column.key) for row in rows.values()]
     compared = [row.get(key) for row in rows.values() for key in column.alike]
-    decimals = decimals_of(compared, column.digits)
+    decimals = 0 if column.key in _COUNTS else decimals_of(compared, unit)
     missing = "-" if column.key == "mean" else ""
     return [missing if value is None else fixed(value, decimals) for value in values]
 
 
 def fixed(value: float, decimals: int) -> str:
-    """A number with so many decimals; adding zero turns what was rounded to -0 into 0."""
+    """Return a number with so many decimals; adding zero turns -0 into 0."""
     return f"{round(value, decimals) + 0.0:,.{decimals}f}"
 
 
-def decimals_of(values: Iterable[float | None], digits: int) -> int:
-    """Decimals that suit all of these numbers: so many, or fewer if the largest is ten or more.
+def decimals_of(values: Iterable[float | None], unit: str = "") -> int:
+    """Return the number of decimals that suits all of these numbers.
 
-    Where all are below 0.1 there are as many more as it takes to tell them apart.
+    Amounts have two, and none from 1,000 on. Rates below 1 have three significant digits or more.
     """
     largest = max((abs(value) for value in values if value is not None), default=0.0)
-    if largest == 0.0:
+    if largest == 0.0 or largest >= 1000:
         return 0
-    return max(0, digits - math.floor(math.log10(largest)) - (largest < 1.0))
+    if largest >= (0.1 if unit else 1.0):
+        return 2
+    return 2 - math.floor(math.log10(largest))
 
 
 def confusion_table(confusion: Mapping[str, Any]) -> Table:

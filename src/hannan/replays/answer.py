@@ -1,4 +1,4 @@
-"""What `hannan replay` found: one sentence that answers the question, and what is behind it."""
+"""The answer of a replay: one sentence, and what is behind it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ import numpy as np
 from rich.console import Console
 from rich.markup import escape
 
-from hannan.cli.replay_data import Stream
-from hannan.cli.replay_table import confusion_table, decimals_of, fixed, replay_table
 from hannan.experiments.over_data import OverData
 from hannan.experiments.summary import Record, Row, compared, summarise
-from hannan.report.lead import Lead
+from hannan.replays.data import Stream
+from hannan.replays.table import confusion_table, decimals_of, fixed, replay_table
+from hannan.report.lead import Choice, Lead
 
 _FEW, _SHARE = 100, 0.01  # effective rounds below which an estimate is called rough
-_KINDS = ("rule", "constant", "current")
+_FEWEST = 30  # effective rounds of a choice that leads the answer
+_RARE = 0.05  # share of a class that is lost where all mistakes count alike
+_KINDS = ("rule", "constant", "current", "decider")
 _MOST_CLASSES = 12  # of a confusion table that is printed
 _WORDS = {
     "number": "numbers",
@@ -33,23 +35,23 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Player:
-    """Someone or something that decides every row: a learner, a rule, an action, what was done."""
+    """A choice that decides every row: a learner, a rule, an action, or the current rule."""
 
     row: Row
     kind: str
     record: Record
     place: int
     plain: dict[str, Any]
-    """What is known of it as plain values, losses and rewards in the units of the file."""
+    """Its figures, losses and rewards in the units of the file."""
 
     @property
     def name(self) -> str:
-        """As it stands in the table."""
+        """Name in the table."""
         return self.row.learner
 
     @property
     def mean(self) -> float:
-        """The mean loss in [0, 1]; infinite where nothing is known."""
+        """Mean loss in [0, 1]; infinite where nothing is known."""
         return math.inf if self.row.mean_loss is None else self.row.mean_loss.mean
 
     def __str__(self) -> str:
@@ -63,46 +65,78 @@ class Answer:
         self, stream: Stream, records: list[Record], times: Mapping[str, Mapping[str, Any]]
     ) -> None:
         self.stream, self.units = stream, stream.units
-        games = compared(records)
+        games = compared(records, spare=True)
         self.merged = _coinciding(games)
-        rows = summarise(records, times)
+        rows = summarise(records, times, spare=True)
         self.policies = records[0]["cell"]["policies"]["type"]
         self.best = None if rows[0].best is None else rows[0].best.mean
-        self.found = rows[0].found
+        self.model = rows[0].found
         own = [[g for g in games if g["cell"]["learner"]["name"] == row.learner] for row in rows]
-        self._over = OverData([_mean_curve(played) for played in own])
+        over = OverData([_mean_curve(played) for played in own], [row.effective for row in rows])
         self.players: list[Player] = []
         for place, (row, played) in enumerate(zip(rows, own, strict=True)):
             kind = played[0]["cell"]["learner"]["type"]
             kind = kind if kind in _KINDS else "learner"
-            plain = self._plain(row, kind, played[0]["result"].get("in_sample"), place)
+            within = played[0]["result"].get("in_sample")
+            plain = self._plain(row, kind, within, over.interval(place))
             self.players.append(Player(row, kind, played[0], place, plain))
         self._bandit = any(row.feedback == "semi" for row in rows)
-        # Where learners see one loss a row, a rule fitted to all losses is no choice.
+        # Where learners see one loss per row, a rule fitted to all losses is no choice.
         rules = ("rule",) if stream.logged or not self._bandit else ()
         self.choice = self.player("learner", "constant", *rules)
         self.current = self.player("current")
-        self._decimals = decimals_of((row["mean"] for row in self.listed().values()), 4)
+        self.reference = self.current or self.player("constant")
+        self._compare(over)
+        means = [row["mean"] for row in self.listed().values()]
+        self._decimals = decimals_of(means, self.units.unit)
 
     def player(self, *kinds: str) -> Player | None:
-        """The best one of some kinds, if there is any; an action alone in case of a tie."""
-        candidates = [p for p in self.players if p.kind in kinds and math.isfinite(p.mean)]
+        """Return the best player of some kinds; an action alone in case of a tie.
+
+        Players that the data say next to nothing of count only if there are no others.
+        """
+        known = [p for p in self.players if p.kind in kinds and math.isfinite(p.mean)]
+        enough = [p for p in known if p.row.effective >= min(_FEWEST, p.row.rounds)]
         return min(
-            candidates, key=lambda p: (round(p.mean, 12), p.kind != "constant"), default=None
+            enough or known,
+            key=lambda p: (round(p.mean, 12), p.kind != "constant"),
+            default=None,
         )
+
+    def _compare(self, over: OverData) -> None:
+        """Add to every player its difference to the current rule, or to the best single action."""
+        reference, units = self.reference, self.units
+        if reference is None:
+            return
+        others = [p.place for p in self.players if p is not reference and math.isfinite(p.mean)]
+        # A Decider that was trained later does not change the intervals of the others.
+        later = [place for place in others if self.players[place].kind == "decider"]
+        first = [place for place in others if place not in later]
+        together = over.together(first, reference.place) | over.together(later, reference.place)
+        sign = -1.0 if units.rewards else 1.0
+        for place in others:
+            plain = self.players[place].plain
+            plain["difference"] = plain["mean"] - reference.plain["mean"]
+            if place in together:
+                ends = sorted(sign * units.difference(end) for end in together[place])
+                plain["difference_low"], plain["difference_high"] = ends
 
     @property
     def warning(self) -> str | None:
-        """Which estimates are worth little."""
+        """Warning about rows left out and about estimates that are rough."""
+        return " ".join(filter(None, [self.stream.left_out, self._rough])) or None
+
+    @property
+    def _rough(self) -> str:
         rough = [
             f"{p.name} {p.row.effective:,.0f}"
-            for p in self.players
+            for p in self._shown
             if p.kind in ("learner", "constant")
             and p.row.effective < max(_FEW, _SHARE * p.row.rounds)
             and p.row.effective < p.row.rounds
         ]
         if not rough:
-            return None
+            return ""
         return (
             f"this log is worth few rounds of real play ({', '.join(rough)}, of "
             f"{self.stream.rounds:,}): these means are rough estimates."
@@ -112,10 +146,11 @@ class Answer:
 
     @property
     def sentence(self) -> str:
-        """What is done now costs so much, and the best choice would have cost so much."""
-        choice, current, constant = self.choice, self.current, self.player("constant")
-        if choice is None:
-            return "The data say nothing about any choice: no logged action was ever played."
+        """The cost of the current rule and of the best choice, and how sure the difference is."""
+        choice, current, reference = self.choice, self.current, self.reference
+        start = f"{self.stream.left_out} " if self.stream.left_out else ""
+        if choice is None or reference is None:
+            return f"{start}The data say nothing about any choice: no logged action was played."
         costs, cost = ("earns", "earned") if self.units.rewards else ("costs", "cost")
         called = {
             "constant": f"“{choice}”",
@@ -124,16 +159,16 @@ class Answer:
         }
         would = f"{called[choice.kind]}, would have {cost} {self._interval_of(choice)}"
         if current is not None:
-            now = f"What you do now {costs} {self._mean(current.mean)} a row"
+            now = f"Your current rule {costs} {self._mean(current.mean)} per row"
             best = "; the best choice found here"
             if current.mean <= choice.mean:
                 best = ", and nothing tried here does better: the best of it"
-            return f"{now}{best}, {would}{self._clearly(choice, current)}."
+            return f"{start}{now}{best}, {would}{self._clearly(choice)}{self.stream.assumption}."
         against = ""
-        if constant is not None and constant is not choice:
-            against = f", against {self._mean(constant.mean)} for “{constant}”"
-            against += self._clearly(choice, constant)
-        return f"The best choice found here, {would} a row{against}."
+        if choice is not reference:
+            against = f", against {self._mean(reference.mean)} for “{reference}”"
+            against += self._clearly(choice)
+        return f"{start}The best choice found here, {would} per row{against}."
 
     def _interval_of(self, player: Player) -> str:
         mean = self._mean(player.mean)
@@ -142,23 +177,35 @@ class Answer:
         low, high = (fixed(player.plain[end], self._decimals) for end in ("low", "high"))
         return f"{mean} (95 % interval {low} to {high})"
 
-    def _clearly(self, choice: Player, other: Player) -> str:
-        """Whether the difference shows over the data."""
-        saved = choice.mean <= other.mean
-        difference = self._over.interval(other.place, choice.place)
-        amount = abs(self.units.difference(other.mean - choice.mean))
-        # Three significant digits, and no fewer than the whole part has.
-        word = f"{amount:,.0f}" if amount >= 100 else f"{amount:.3g}"
-        word += " more" if saved is self.units.rewards else " less"
-        if difference is None:
-            return f", {word}"
-        if difference[0] > 0.0 or difference[1] < 0.0:
-            return f", clearly {word}"
-        return f", {word}, which is not clear over these rows"
+    def _clearly(self, choice: Player) -> str:
+        """Say how far a player is from the current rule, per row and in total, and how sure."""
+        plain, rounds = choice.plain, self.stream.rounds
+        difference = plain["difference"]
+        more = difference >= 0.0 if self.units.rewards else difference > 0.0
+        sign, word = (1.0, "more") if more else (-1.0, "less")
+        amount, total = abs(difference), abs(difference) * rounds
+        decimals = 0 if total >= 100.0 else decimals_of([total], self.units.unit)
+        whole = self._with_unit(fixed(total, decimals))
+        text = f"{self._amount(amount)} {word} per row, {whole} {word} over {rounds:,} rows"
+        if plain["difference_low"] is None:
+            return f": {text}"
+        ends = sorted(sign * plain[end] * rounds for end in ("difference_low", "difference_high"))
+        low, high = (fixed(end, decimals) for end in ends)
+        clear = ends[0] > 0.0
+        unclear = "" if clear else ", which is not clear"
+        return f": {'clearly ' * clear}{text}{unclear} (95 % interval {low} to {high})"
+
+    @property
+    def clear(self) -> bool:
+        """Whether the interval of the difference between choice and current rule excludes 0."""
+        plain = None if self.choice is None else self.choice.plain
+        if plain is None or plain["difference_low"] is None:
+            return False
+        return bool(plain["difference_low"] > 0.0 or plain["difference_high"] < 0.0)
 
     @property
     def notes(self) -> list[str]:
-        """What else there is to know, a sentence each."""
+        """Further facts, a sentence each."""
         notes = []
         choice, rule = self.choice, self.player("rule")
         learner, constant = self.player("learner"), self.player("constant")
@@ -169,22 +216,37 @@ class Answer:
             sees = ", which sees all losses" if self._bandit and not self.stream.logged else ""
             notes.append(f"The best fixed rule found, {rule}{sees}: {self._interval_of(rule)}.")
         if self.current and choice and constant and choice is not constant:
-            worse, difference = "", self._over.interval(constant.place, choice.place)
-            if difference is not None:
-                clear = difference[0] > 0.0
-                worse = "clearly worse" if clear else "which is not clearly worse over these rows"
-                worse = f", {worse}"
-            notes.append(f"{constant}: {self._mean(constant.mean)}{worse}.")
-        if self.best is not None and self.found is not None:
+            notes.append(f"The best single action, {constant}: {self._interval_of(constant)}.")
+        notes += self._notes_of_classes()
+        if self.best is not None and self.model is not None:
             notes += self._notes_of_hindsight(self.best)
         same = self.merged.items()
         notes += [f"{name} made the same choices as {other}." for name, other in same]
         return notes + self._notes_of_players()
 
+    def _notes_of_classes(self) -> list[str]:
+        """Say that a rare class is lost where all mistakes count alike."""
+        counts = next(
+            (c for p in self.players if (c := p.record["result"].get("confusion")) is not None),
+            None,
+        )
+        if counts is None or "cost" in self.stream.table:
+            return []
+        shares = np.sum(counts, axis=1) / max(1, np.sum(counts))
+        if not 0.0 < shares.min() < _RARE:
+            return []
+        ratio = " : ".join(
+            f"{100 * share:.3g}" for share in sorted(shares.tolist())[:_MOST_CLASSES]
+        )
+        return [
+            f"Your classes are {ratio}, and every mistake counts 1 here. Give the cost of each "
+            "mistake (cost=), so that a mistake has its price."
+        ]
+
     def _notes_of_hindsight(self, best: float) -> list[str]:
         where = "this log" if self.stream.logged else "all rows and measured on the same ones"
         notes = [
-            f"Best found in hindsight, {self.found} fitted to {where}: "
+            f"Best found in hindsight, {self.model} fitted to {where}: "
             f"{self._mean(best)}; in-sample, so it looks better than it is."
         ]
         better = [p.name for p in self.players if p.mean < best and not self.stream.logged]
@@ -221,13 +283,14 @@ class Answer:
         missing = [f"{n} {c:,}" for n, c in columns.missing.items() if n in columns.kinds]
         if missing:
             lines.append(f"missing values, counted as such: {', '.join(missing[:12])}")
-        if self.stream.dropped:
-            wanting = [name for name in columns.missing if name not in columns.kinds]
-            lines.append(
-                f"left out: {self.stream.dropped:,} of {columns.rows:,} rows, because they lack "
-                f"{_few(wanting)}"
-            )
+        if self._left_out:
+            lines.append(str(self.stream.rows_left_out))
         return lines
+
+    @property
+    def _left_out(self) -> int:
+        rows = self.stream.rows_left_out
+        return 0 if rows is None else rows.rows
 
     @property
     def confusion(self) -> dict[str, Any] | None:
@@ -240,29 +303,53 @@ class Answer:
                 tables[player.name] = counts
         if not classes or not tables:
             return None
-        return {
+        table: dict[str, Any] = {
             "classes": [str(c) for c in classes],
             "actions": self.stream.names,
             "counts": tables,
         }
+        prices = self.stream.table.get("cost")
+        if prices:
+            # A class that no cost names costs nothing where it is right, and 1 elsewhere.
+            table["costs"] = [
+                [prices.get(c, {}).get(a, float(c != a)) for a in table["actions"]]
+                for c in table["classes"]
+            ]
+        return table
 
     # Printing -------------------------------------------------------------------------------------
 
     def page(self, snippet: str) -> Lead:
-        """What the report begins with."""
-        best = None if self.choice is None else self.choice.name
-        more = self.confusion, self.notes, self.columns, snippet
-        return Lead(self.sentence, best, self.listed(), *more)
+        """Return the beginning of the report."""
+        return Lead(
+            self.sentence,
+            [self._choice(player) for player in self._shown],
+            self.stream.rounds,
+            None if self.choice is None else self.choice.name,
+            rewards=self.units.rewards,
+            unit=self.units.unit or None,
+            warning=self.warning,
+            confusion=self.confusion,
+            notes=self.notes,
+            columns=self.columns,
+            snippet=snippet,
+        )
 
-    def print(self, console: Console, snippet: str, data: Path) -> None:
-        """The sentence, the table, and what is behind them."""
+    def _choice(self, player: Player) -> Choice:
+        """Return the numbers of a player, and its difference to the current rule."""
+        names = ["mean", "low", "high"]
+        if self.current is not None:
+            names += ["difference", "difference_low", "difference_high"]
+        return Choice(player.name, player.kind, *(player.plain[name] for name in names))
+
+    def print(self, console: Console, snippet: str, name: str) -> None:
+        """Print the sentence, the table, and what is behind them."""
         wrap = not console.is_terminal  # whole words in a terminal, one line in a pipe
         console.print(f"[bold]{escape(self.sentence)}[/]", "", soft_wrap=wrap, sep="\n")
-        path = Path("standard input") if str(data) == "-" else data
-        title = f"{path}, {self.stream.rounds:,} rounds"
+        title = f"{name}, {self.stream.rounds:,} rounds"
         if len(title) > console.width:
-            title = f"{path.name}, {self.stream.rounds:,} rounds"
-        table = replay_table(title, self.units.name, self.listed(), console.width)
+            title = f"{Path(name).name}, {self.stream.rounds:,} rounds"
+        table = replay_table(title, self.units, self.listed(), console.width)
         console.print(table, "", sep="\n")
         confusion = self.confusion
         if confusion is not None and len(confusion["classes"]) <= _MOST_CLASSES:
@@ -287,12 +374,12 @@ class Answer:
             "policies": self.policies,
             "rows": [player.plain for player in self._shown],
             "best": self.units.mean(self.best),
-            "found": self.found,
+            "found": self.model,
             "current": self.current and self.current.plain["mean"],
             "confusion": self.confusion,
             "columns": None if columns is None else asdict(columns),
             "not_used": [] if columns is None else list(columns.left_out),
-            "rows_left_out": self.stream.dropped,
+            "rows_left_out": self._left_out,
             "notes": self.notes,
             "warning": self.warning,
         }
@@ -305,23 +392,26 @@ class Answer:
         return [p for p in shown if p.name not in self.merged]
 
     def listed(self) -> dict[str, dict[str, Any]]:
-        """What the table shows, by the name of its row."""
-        rows = {player.name: dict(player.plain) for player in self._shown}
+        """Return the rows of the table by name, the best first."""
+        ranked = sorted(self._shown, key=lambda player: player.mean)
+        rows = {player.name: dict(player.plain) for player in ranked}
         for row in rows.values():
             if not self.stream.logged:
                 del row["effective"]
             if row["kind"] != "learner":
                 del row["rounds_per_second"]
         if self.best is not None:
-            name = f"best of {self.policies}" if self.found is None else "best found, in-sample"
+            name = f"best of {self.policies}" if self.model is None else "best found, in-sample"
             mean = self.units.mean(self.best)
             rows[name] = {"mean": mean, "total": mean * self.stream.rounds}
         return rows
 
-    def _plain(self, row: Row, kind: str, within: float | None, place: int) -> dict[str, Any]:
+    def _plain(
+        self, row: Row, kind: str, within: float | None, over: tuple[float, float] | None
+    ) -> dict[str, Any]:
         units, loss = self.units, row.mean_loss
-        over = None if loss is None else self._over.interval(place)
-        low, high = (None, None) if over is None else sorted(map(units.mean, over))
+        known = over is not None and loss is not None
+        low, high = sorted(map(units.mean, over or ())) if known else (None, None)
         mean = units.mean(loss and loss.mean)
         return {
             "learner": row.learner,
@@ -333,6 +423,7 @@ class Answer:
             "half_width": units.difference(loss and loss.half_width),
             "in_sample": units.mean(within),
             "total": None if mean is None else mean * row.rounds,
+            **dict.fromkeys(("difference", "difference_low", "difference_high")),
             "regret": units.difference(row.regret and row.regret.mean),
             "certificate": units.difference(row.certificate and row.certificate.mean),
             "effective": row.effective,
@@ -341,8 +432,14 @@ class Answer:
         }
 
     def _mean(self, loss: float) -> str:
-        """With as many decimals as in the table."""
-        return fixed(self.units.mean(loss), self._decimals)
+        """Return a mean loss in the units of the file, with as many decimals as in the table."""
+        return self._with_unit(fixed(self.units.mean(loss), self._decimals))
+
+    def _amount(self, value: float) -> str:
+        return self._with_unit(fixed(value, decimals_of([value], self.units.unit)))
+
+    def _with_unit(self, text: str) -> str:
+        return f"{text} {self.units.unit}".rstrip()
 
 
 def _coinciding(games: list[Record]) -> dict[str, str]:

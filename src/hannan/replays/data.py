@@ -1,11 +1,11 @@
-"""The data of `hannan replay`: from options to an environment, and a first reading of it."""
+"""The data of a replay: from options to an environment, and a first reading of it."""
 
 from __future__ import annotations
 
 import math
-import shutil
-import sys
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,22 @@ from hannan.environments import FromFile, FromLog
 from hannan.environments._columns import check_names
 from hannan.environments._files import TableFile, open_table
 from hannan.environments._kinds import Columns, look
+from hannan.environments._tabular import LeftOut
 from hannan.environments.from_log import Logged
 from hannan.experiments.over_data import Units
+from hannan.replays.estimates import ESTIMATED, with_estimates
 
+_SILENT, _MOST_LEFT_OUT = 0.01, 0.1  # shares of rows left out that need a word, and a consent
+_FEW = 5  # values that a sentence lists
 _LIMITS = ("max_columns", "max_unpacked")
 _DIALECT = ("delimiter", "decimal", "encoding", "header")
 _OUTCOMES = ("label", "action", "loss", "reward", "propensity", "current")
-_STARTS = {b"PK": ".csv.zip", b"\x1f\x8b": ".csv.gz", b"PAR1": ".parquet", b"{": ".jsonl"}
+_LOG = ("action", "actions", "loss", "reward", "propensity", "method", "floor")
+OPTIONS = (
+    *("context", "categorical", "text", "label", "labels", "losses", "cost", "current", "unit"),
+    *(*_LOG, "value_range", "missing", *_LIMITS, *_DIALECT, "format", "hash"),
+)
+"""What may be said of the data, by the names of options."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +46,29 @@ class Stream:
         up in the file again.
     columns
         What was found in the columns; None for files of Vowpal Wabbit.
-    dropped
-        Rows left out because what they cost is missing.
+    rows_left_out
+        Rows that lack an action, a class or an outcome; None for files of Vowpal Wabbit.
     """
 
     table: dict[str, Any]
     environment: FromFile | FromLog | FromVW
     rounds: int
     columns: Columns | None
-    dropped: int
+    rows_left_out: LeftOut | None
     units: Units
+
+    @property
+    def left_out(self) -> str:
+        """Say which rows are left out and why, where they are more than one in a hundred."""
+        rows = self.rows_left_out
+        return "" if rows is None or rows.share <= _SILENT else f"{_told(rows)}."
+
+    @property
+    def assumption(self) -> str:
+        """The condition under which the answer is right."""
+        if self.table.get("propensity") != ESTIMATED:
+            return ""
+        return ", if nothing but the columns used here influenced who got which action"
 
     @property
     def logged(self) -> bool:
@@ -69,31 +91,23 @@ class Stream:
         return [str(name) for name in self.environment.actions]
 
 
-def spooled(folder: Path) -> Path:
-    """Standard input as a file in a folder: it is read more than once."""
-    stream = sys.stdin.buffer
-    start = stream.read(512)
-    ending = next((e for mark, e in _STARTS.items() if start.lstrip()[:4].startswith(mark)), ".csv")
-    path = folder / f"stdin{ending}"
-    with path.open("wb") as file:
-        file.write(start)
-        shutil.copyfileobj(stream, file)
-    return path
+def read_stream(path: Path, asked: dict[str, Any], rounds: int | None, spare: Path) -> Stream:
+    """Read a file once, check all of its values, and infer the options that are not given.
 
-
-def read_stream(path: Path, asked: dict[str, Any], rounds: int | None) -> Stream:
-    """Read a file once: all of its values are checked, and what is needed of it is found.
-
-    `asked` has columns and options by the names that `FromFile` and `FromLog` have for them, None
-    for those not given.
+    `asked` has columns and options by their names in `OPTIONS`, None for those not given. `spare`
+    is a folder for files of the replay.
     """
     options = {name: value for name, value in asked.items() if value is not None}
+    unit = options.pop("unit", "")
     if is_vw(path):
-        return _vw(path, options, rounds)
+        return _vw(path, options, rounds, unit)
+    check_options(options)
     environment, columns = _table(path, options)
     rows = environment.horizon if rounds is None else rounds
     if rows == 0:
         raise ParameterError(f"There are no rows in the file {str(path)!r}.")
+    left_out = environment.left_out
+    _check_left_out(left_out, options.get("missing"))
     _check_actions(environment)
     if rows > environment.horizon:
         raise ParameterError(
@@ -102,10 +116,72 @@ def read_stream(path: Path, asked: dict[str, Any], rounds: int | None) -> Stream
         )
     for _ in environment.clone(context=None).rounds(rows, np.random.default_rng(0)):
         pass  # what is wrong is told before anybody plays
+    if isinstance(environment, FromLog):
+        environment = _with_propensities(environment, spare)
     described = _described(environment)
-    dropped = columns.rows - environment.horizon
-    units = Units.of({**described, "reward": options.get("reward")})
-    return Stream(described, environment, rows, columns, dropped, units)
+    units = Units.of({**described, "reward": options.get("reward")}, unit)
+    return Stream(described, environment, rows, columns, left_out, units)
+
+
+def _with_propensities(log: FromLog, spare: Path) -> FromLog:
+    """Return a log whose propensities are checked, once, or estimated, once."""
+    file = open_table(log.path, log.max_columns, log.max_unpacked, log.dialect)
+    if log.propensity == "estimate" and "estimate" not in file.names:
+        return with_estimates(log, spare / "estimates.csv")
+    log.clone(check=True)
+    return log
+
+
+def _check_left_out(rows: LeftOut, missing: str | None) -> None:
+    """Refuse to leave out more than a tenth of the rows unless that is meant."""
+    if rows.share > _MOST_LEFT_OUT and missing != "drop":
+        raise ParameterError(
+            f"{_told(rows)}. A rule that fits the other rows may be wrong for these. Fill in the "
+            "values, or pass missing='drop' if the rows may be left out."
+        )
+
+
+def _told(rows: LeftOut) -> str:
+    """Say how many rows are left out, because of which cells, and what else they hold."""
+    reasons = [
+        f"{name} is {cell!r}" if cell else f"{name} is empty"
+        for name, cells in rows.reasons.items()
+        for cell in list(cells)[:_FEW]
+    ]
+    text = f"{rows.rows:,} of {rows.of:,} rows ({100 * rows.share:.2g} %) are left out because "
+    text += " or ".join(reasons)
+    counts = [
+        f"{count:,} with {name} {value}"
+        for name, values in rows.counts.items()
+        for value, count in list(values.items())[:_FEW]
+        if value
+    ]
+    return f"{text}: {', '.join(counts)}" if counts else text
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """Refuse options of a table that contradict each other, or do not say what the rows hold."""
+    for name in ("format", "hash"):
+        if name in options:
+            raise ParameterError(f"{name}= goes with files of Vowpal Wabbit: .vw or .dsjson.")
+    chosen = [name for name in ("label", "losses", "action") if name in options]
+    if len(chosen) != 1:
+        got = " and ".join(f"{name}=" for name in chosen) or "none of them"
+        raise ParameterError(
+            "Say what the rows hold: label=, the column of the right class; losses=, a column for "
+            "each action; or action=, the column of the action taken, with loss= or reward= and "
+            f"propensity=. Got {got}."
+        )
+    strange = {"action": ("labels", "current", "cost"), "losses": (*_LOG, "cost")}
+    for name in strange.get(chosen[0], _LOG):
+        if name in options and name != chosen[0]:
+            raise ParameterError(f"{name}= does not go with {chosen[0]}=.")
+    if "propensity" not in options and chosen == ["action"]:
+        raise ParameterError(
+            "action= needs propensity= to say how likely each logged action was. Give the column "
+            "of these probabilities. Give 'estimate' if they were not logged. Give a number only "
+            "if each row's action was drawn uniformly at random."
+        )
 
 
 def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, Columns]:
@@ -114,6 +190,8 @@ def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, Col
     dialect = {name: options.pop(name) for name in _DIALECT if name in options}
     file = open_table(path, **limits, dialect=dialect or None)
     outcomes = [options.get(name) for name in _OUTCOMES]
+    if options.get("propensity") == "estimate" and "estimate" not in file.names:
+        outcomes.remove("estimate")
     used = [name for name in [*outcomes, *options.get("losses", ())] if isinstance(name, str)]
     asked = dict.fromkeys(options.pop("categorical", ()), "category")
     asked |= dict.fromkeys(options.pop("text", ()), "text")
@@ -131,18 +209,26 @@ def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, Col
         table["cost"] = _costs(options["cost"])
         costs = [cost for row in table["cost"].values() for cost in row.values()]
         if not all(map(math.isfinite, costs)):
-            raise ParameterError("--cost must be finite numbers.")
+            raise ParameterError("cost= must hold finite numbers.")
         table.setdefault("value_range", (min([0.0, *costs]), max([1.0, *costs])))
     values = options.get("losses") or [options.get("loss") or options.get("reward")]
     if "value_range" not in table and "label" not in options and None not in values:
         table["value_range"] = _extremes(file, values)
-    return FromLog(**table) if "action" in options else FromFile(**table), columns
+    if "action" in options:
+        return FromLog(**table, check=False), columns
+    return FromFile(**table), columns
 
 
-def _costs(entries: list[str]) -> dict[str, dict[str, float]]:
-    """Costs by class and action: of a file with a matrix, or of weights such as yes:no=50."""
+def _costs(asked: Any) -> dict[str, dict[str, float]]:
+    """Return costs by class and action: of mappings, a file with a matrix, or texts yes:no=50."""
     costs: dict[str, dict[str, float]] = {}
-    for text in entries:
+    if isinstance(asked, Mapping):
+        pairs = {pair: value for pair, value in asked.items() if not isinstance(value, Mapping)}
+        if not pairs:
+            return {str(right): _named(row) for right, row in asked.items()}
+        asked = [f"{_pair(pair)}={value}" for pair, value in pairs.items()]
+    for text in [asked] if isinstance(asked, str | PathLike) else asked:
+        text = str(text)
         if "=" not in text:
             return _matrix(text)
         pair, _, value = text.rpartition("=")
@@ -153,10 +239,19 @@ def _costs(entries: list[str]) -> dict[str, dict[str, float]]:
             right = ""
         if not (right and action):
             raise ParameterError(
-                "--cost must be RIGHT:DONE=COST, such as yes:no=50 (yes was right, no was done), "
+                "cost= must be RIGHT:DONE=COST, such as yes:no=50 (yes was right, no was done), "
                 f"or a file with a matrix; got {text!r}."
             )
     return costs
+
+
+def _named(row: Mapping[Any, Any]) -> dict[str, float]:
+    return {str(action): value for action, value in row.items()}
+
+
+def _pair(pair: Any) -> str:
+    """Return RIGHT:DONE of a key, which is that text already or a pair."""
+    return pair if isinstance(pair, str) else ":".join(map(str, pair))
 
 
 def _matrix(path: str) -> dict[str, dict[str, float]]:
@@ -170,7 +265,7 @@ def _matrix(path: str) -> dict[str, dict[str, float]]:
                 matrix[str(name)] = {action: float(batch[action][i]) for action in actions}
             except (TypeError, ValueError):
                 raise ParameterError(
-                    f"--cost: the row {str(name)!r} of {file.source} must hold numbers."
+                    f"cost=: the row {str(name)!r} of {file.source} must hold numbers."
                 ) from None
     return matrix
 
@@ -191,14 +286,14 @@ def _extremes(file: TableFile, names: list[Any]) -> tuple[float, float]:
     return (min(low, 0.0), max(high, 1.0)) if low == high else (0.0, 1.0)
 
 
-def _vw(path: Path, options: dict[str, Any], rounds: int | None) -> Stream:
+def _vw(path: Path, options: dict[str, Any], rounds: int | None, unit: str) -> Stream:
     """Read a log of Vowpal Wabbit; where offers change, actions are described by their features."""
     limit = options.get("max_unpacked")
-    format = format_of(path, options.get("format"), "--format", max_unpacked=limit)
+    format = format_of(path, options.get("format"), "format=", max_unpacked=limit)
     same = ("format", "method", "floor", "value_range", "max_unpacked")
     known = {"context": "columns", "hash": "columns"} | {name: name for name in same}
     for name in options.keys() - known.keys():
-        raise ParameterError(f"--{name.replace('_', '-')} does not go with a file of {format}.")
+        raise ParameterError(f"{name}= does not go with a file of {format}.")
     arguments = {known[name]: value for name, value in options.items()}
     if offers_change(path, format, limit):
         arguments["described"] = True
@@ -216,14 +311,14 @@ def _vw(path: Path, options: dict[str, Any], rounds: int | None) -> Stream:
     params = environment.params.items()
     table = {name: value for name, value in params if value not in (None, False)}
     table |= {"type": f"{FromVW.__module__}:FromVW", "value_range": [float(low), float(high)]}
-    return Stream(table, environment, rows, None, 0, Units(low, high, False))
+    return Stream(table, environment, rows, None, None, Units(low, high, False, unit))
 
 
 def _check_actions(environment: FromFile | FromLog | FromVW) -> None:
     if environment.n_actions == 1:
         raise ParameterError(
             f"There is one action only, {str(environment.actions[0])!r}: nothing to choose. "
-            "Declare all of them (--labels, --actions)."
+            "Declare all of them: labels= or actions=."
         )
 
 

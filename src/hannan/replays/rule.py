@@ -1,0 +1,260 @@
+"""A rule that was fitted to your rows and decides on new ones."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import ContextError, ParameterError
+from hannan.core.arrays import as_list, columns_of, is_frame
+from hannan.core.arrays import missing as is_missing
+from hannan.core.params import Parametrised
+from hannan.core.state import require
+from hannan.core.storage import save
+from hannan.core.stored import NO_STATE, Stored
+from hannan.core.validation import FloatArray
+from hannan.environments._features import as_mappings
+from hannan.experiments.search import Candidate, Linear, Trees
+from hannan.features import Date, Features, Number
+
+_LEAF = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Weights(Stored):
+    """Scores that are linear in the features [p + 1, K], the constant last; the least wins."""
+
+    weights: FloatArray
+    stored = NO_STATE
+
+    def __post_init__(self) -> None:
+        w = self.weights
+        require(self, weights=_is_array(w, "f", 2) and bool(np.isfinite(w).all()) and len(w) > 0)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many features and actions there are."""
+        return len(self.weights) - 1, self.weights.shape[1]
+
+    def choose(self, rows: FloatArray) -> NDArray[np.intp]:
+        """Return the action of each row."""
+        return np.asarray((rows @ self.weights[:-1] + self.weights[-1]).argmin(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Forest(Stored):
+    """Trees whose values are added up: predicted losses of the actions, the least of which wins.
+
+    Nodes are rows of the arrays. A node that is no leaf asks whether a `feature` is at most a
+    `threshold`; the answer leads to one of two `children`, which come after their parent.
+    """
+
+    roots: NDArray[np.int64]
+    feature: NDArray[np.int64]
+    threshold: FloatArray
+    children: NDArray[np.int64]
+    values: FloatArray
+    width: int
+    stored = NO_STATE
+
+    def __post_init__(self) -> None:
+        n, inner = len(self.feature), self.feature != _LEAF
+        shaped = all(_is_array(a, "i", 1) for a in (self.roots, self.feature))
+        shaped = shaped and _is_array(self.children, "i", 2) and _is_array(self.values, "f", 2)
+        shaped = shaped and _is_array(self.threshold, "f", 1) and type(self.width) is int
+        require(self, arrays=shaped)
+        later = self.children > np.arange(n)[:, None]
+        require(
+            self,
+            lengths=self.children.shape == (n, 2) and len(self.threshold) == len(self.values) == n,
+            roots=bool(((self.roots >= 0) & (self.roots < n)).all()),
+            features=bool(((self.feature >= _LEAF) & (self.feature < self.width)).all()),
+            children=bool((later & (self.children < n))[inner].all()),
+            values=bool(np.isfinite(self.values).all()),
+        )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many features and actions there are."""
+        return self.width, self.values.shape[1]
+
+    def choose(self, rows: FloatArray) -> NDArray[np.intp]:
+        """Return the action of each row."""
+        total = np.zeros((len(rows), self.values.shape[1]))
+        for root in self.roots.tolist():
+            at = np.full(len(rows), root)
+            while len(going := np.flatnonzero(self.feature[at] != _LEAF)):
+                node = at[going]
+                right = rows[going, self.feature[node]] > self.threshold[node]
+                at[going] = self.children[node, right.astype(np.int64)]
+            total += self.values[at]
+        return np.asarray(total.argmin(axis=1))
+
+    @classmethod
+    def of(cls, trees: Trees, rows: FloatArray) -> Forest:
+        """Copy the trees of scikit-learn's models, and check that they choose alike on `rows`."""
+        single = len(trees.models) == 1
+        parts = [_single(trees.models[0].tree_)] if single else _sums(trees.models)
+        starts = np.cumsum([0, *(len(part[0]) for part in parts)])
+        feature, threshold, children, values = (
+            np.concatenate(each) for each in zip(*parts, strict=True)
+        )
+        shift = np.repeat(starts[:-1], np.diff(starts))[:, None]
+        arrays = starts[:-1], feature, threshold, children + shift, values
+        forest = cls(*arrays, int(rows.shape[1]))
+        if (forest.choose(rows) != trees(rows)).mean() > 0.001:
+            raise ParameterError(
+                "This version of scikit-learn keeps its trees in a form that is not known here; "
+                "the rule cannot be taken away."
+            )
+        return forest
+
+
+class Rule(Parametrised):
+    """Decide on new rows by a rule that a replay fitted to all rows of your data.
+
+    Parameters
+    ----------
+    name
+        The class of the rule, such as "decision tree", or "always yes" for a single action.
+    actions
+        Names of the actions.
+    features
+        Reads the columns of a row; None for a single action, which needs no columns.
+    model
+        Chooses an action by the features; a whole number stands for a single action.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> frame = {"age": list(range(20, 80)) * 5, "bought": (["no"] * 30 + ["yes"] * 30) * 5}
+    >>> rule = hn.replay(frame, label="bought", learners=["FollowTheLeader"]).rule
+    >>> rule.decide({"age": 43}), rule.decide_many({"age": [25, 61, None]})[:2]
+    ('no', ['no', 'yes'])
+    """
+
+    stored = NO_STATE
+
+    def __init__(
+        self, name: str, actions: Iterable[Any], features: Features | None, model: Any
+    ) -> None:
+        self.name, self.features, self.model = name, features, model
+        self.actions = list(actions)
+        K = len(self.actions)
+        if isinstance(model, Weights | Forest):
+            width = features.width if isinstance(features, Features) else -1
+            require(self, model=model.shape == (width, K))
+        else:
+            require(self, model=type(model) is int and 0 <= model < K)
+
+    def __repr__(self) -> str:
+        return f"<{self.name} with the actions {', '.join(map(str, self.actions))}>"
+
+    def decide(self, row: Any = None) -> Any:
+        """Return the name of the action for a row.
+
+        Parameters
+        ----------
+        row
+            A mapping with the columns of your data, or a row of a frame. Columns that the row lacks
+            are missing values; other columns are ignored.
+        """
+        cells = row if isinstance(row, Mapping) else getattr(row, "to_dict", dict)()
+        return self._chosen({name: [cell] for name, cell in cells.items()}, 1)[0]
+
+    def decide_many(self, rows: Any) -> list[Any]:
+        """Return the name of the action for each row.
+
+        Parameters
+        ----------
+        rows
+            A frame, a mapping of names to columns, or a list of mappings.
+        """
+        if is_frame(rows) or isinstance(rows, Mapping):
+            pairs = columns_of(rows) if is_frame(rows) else rows.items()
+            columns = {str(name): as_list(column) for name, column in pairs}
+            lengths = {len(column) for column in columns.values()}
+            if len(lengths) != 1:
+                raise ContextError(f"Columns must be of one length; got lengths {sorted(lengths)}.")
+            return self._chosen(columns, lengths.pop())
+        return [self.decide(row) for row in rows]
+
+    def __call__(self, context: Any = None) -> Any:
+        return self.decide(context)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the rule to a file, which `hannan.load` reads."""
+        save(self, path)
+
+    def _chosen(self, columns: Mapping[str, list[Any]], n: int) -> list[Any]:
+        if self.features is None:
+            return [self.actions[self.model]] * n
+        kinds = self.features.columns
+        assert kinds is not None
+        if not kinds.keys() & columns.keys():
+            raise ContextError(
+                f"The rule reads the columns {', '.join(kinds)}; the row has none of them."
+            )
+        table = np.empty((n, len(kinds)), dtype=object)
+        for i, (name, kind) in enumerate(kinds.items()):
+            as_it_is = isinstance(kind, Number | Date)
+            cells = columns.get(name, [None] * n)
+            table[:, i] = [_cell(cell, as_it_is) for cell in cells]
+        encode = self.features.encode
+        X = np.array([encode(row) for row in as_mappings(kinds, table)])  # type: ignore[arg-type]
+        return [self.actions[k] for k in self.model.choose(X).tolist()]
+
+
+def model_of(candidate: Candidate, rows: FloatArray) -> Weights | Forest:
+    """Return a fitted rule as arrays; `rows` are those it was fitted to."""
+    fitted = candidate.choose
+    if isinstance(fitted, Linear):
+        return Weights(np.array(fitted.weights, dtype=np.float64))
+    assert isinstance(fitted, Trees)
+    return Forest.of(fitted, rows)
+
+
+def _cell(cell: Any, as_it_is: bool) -> Any:
+    """Return a cell as a file would hold it."""
+    if is_missing(cell):
+        return None
+    return cell if as_it_is else str(cell)
+
+
+def _is_array(value: Any, kind: str, ndim: int) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind == kind and value.ndim == ndim
+
+
+def _single(tree: Any) -> tuple[Any, ...]:
+    """Return the nodes of a tree that predicts the losses of all actions."""
+    leaf = tree.children_left < 0
+    children = np.column_stack([tree.children_left, tree.children_right]).astype(np.int64)
+    feature = np.where(leaf, _LEAF, tree.feature).astype(np.int64)
+    values = np.where(leaf[:, None], tree.value[:, :, 0], 0.0)
+    return feature, tree.threshold.astype(np.float64), np.where(leaf[:, None], 0, children), values
+
+
+def _sums(models: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    """Return the nodes of all trees of boosted models, each of which predicts one action's loss."""
+    parts, K = [], len(models)
+    for k, model in enumerate(models):
+        column = np.arange(K) == k
+        trees = [tree.nodes for stage in vars(model)["_predictors"] for tree in stage]
+        for nodes in trees:
+            leaf = nodes["is_leaf"].astype(bool)
+            children = np.column_stack([nodes["left"], nodes["right"]]).astype(np.int64)
+            parts.append((
+                np.where(leaf, _LEAF, nodes["feature_idx"]).astype(np.int64),
+                np.where(leaf, 0.0, nodes["num_threshold"]),
+                np.where(leaf[:, None], 0, children),
+                np.where(leaf, nodes["value"], 0.0)[:, None] * column,
+            ))  # fmt: skip
+        start = float(np.ravel(vars(model)["_baseline_prediction"])[0])
+        leaf_only = (np.array([_LEAF]), np.zeros(1), np.zeros((1, 2), np.int64))
+        parts.append((*leaf_only, start * column[None, :].astype(np.float64)))
+    return parts

@@ -1,0 +1,354 @@
+"""`hn.replay`: frames and files give one answer, and rules to take away decide on new rows."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import hannan as hn
+from hannan.cli import main
+from hannan.cli.replay import replay as command
+from hannan.core import PropensityError
+from tests.cli import worlds as files
+from tests.replays.worlds import offers
+
+FAST = {"learners": ["FollowTheLeader"]}
+
+
+@pytest.fixture(scope="module")
+def churn():
+    """Whoever is young and on the free plan leaves; the current rule makes an offer to all."""
+    rng = np.random.default_rng(0)
+    n = 600
+    age, plan = rng.integers(18, 80, n), rng.choice(["free", "pro", "NA"], n)
+    leaves = ((age < 40) & (plan == "free")) != (rng.random(n) < 0.05)
+    day = pd.date_range("2024-01-01", periods=n, freq="D")
+    frame = pd.DataFrame({
+        "age": np.where(rng.random(n) < 0.05, np.nan, age), "plan": plan, "day": day,
+        "left": np.where(leaves, "yes", "no"), "offer": "yes",
+    })  # fmt: skip
+    return frame
+
+
+@pytest.fixture(scope="module")
+def replay(churn):
+    cost = {"yes": {"no": 20.0}, "no": {"yes": 3.0}}
+    return hn.replay(churn, label="left", current="offer", cost=cost, unit="€", **FAST)
+
+
+def test_a_frame_gives_the_answer_of_its_csv(churn, replay, tmp_path):
+    churn.to_csv(tmp_path / "churn.csv", index=False)
+    options = {"label": "left", "current": "offer", "unit": "€", **FAST}
+    again = hn.replay(tmp_path / "churn.csv", cost={"yes:no": 20, ("no", "yes"): 3}, **options)
+    assert again.answer == replay.answer
+    pd.testing.assert_frame_equal(again.table, replay.table)
+    arguments = [
+        str(tmp_path / "churn.csv"),
+        "--label",
+        "left",
+        "--current",
+        "offer",
+        "--unit",
+        "€",
+    ]
+    costs = ["--cost", "yes:no=20", "--cost", "no:yes=3", "--learner", "FollowTheLeader"]
+    done = CliRunner().invoke(command, [*arguments, *costs, "--json"], catch_exceptions=False)
+    assert json.loads(done.stdout)["answer"] == replay.answer
+
+
+@pytest.mark.parametrize("kind", ["polars", "pyarrow", "dict"])
+def test_every_kind_of_frame_gives_the_same_answer(churn, replay, kind):
+    frame = {name: churn[name].to_list() for name in churn}
+    if kind != "dict":
+        package = pytest.importorskip(kind)
+        frame = {name: [None if v != v else v for v in cells] for name, cells in frame.items()}
+        frame = package.DataFrame(frame) if kind == "polars" else package.table(frame)
+    cost = {"yes": {"no": 20.0}, "no": {"yes": 3.0}}
+    again = hn.replay(frame, label="left", current="offer", cost=cost, unit="€", **FAST)
+    assert again.answer == replay.answer
+
+
+def test_the_sentence_has_units_and_totals(churn, replay):
+    now = np.where(churn["left"] == "yes", 0.0, 3.0)
+    assert replay.answer.startswith(f"Your current rule costs {now.mean():.2f} € per row; ")
+    saved = -replay.results.choice.plain["difference"]
+    told = f"clearly {saved:.2f} € less per row, {600 * saved:,.0f} € less over 600 rows"
+    assert told in replay.answer
+
+
+def test_the_table_has_a_row_per_choice_the_best_first(replay):
+    table = replay.table
+    columns = ["name", "kind", "mean", "low", "high", "difference", "difference_low"]
+    assert list(table)[:7] == columns
+    assert table["mean"].is_monotonic_increasing
+    assert list(table["kind"]).count("current") == 1
+    assert {"always yes", "always no"} <= set(table["name"])
+    current = table[table["kind"] == "current"].iloc[0]
+    others = table[table["kind"] != "current"]
+    assert np.allclose(others["difference"], others["mean"] - current["mean"])
+    assert np.allclose(table["total"], 600 * table["mean"])
+    assert (others["difference_low"] <= others["difference"]).all()
+
+
+def test_without_pandas_tables_are_dicts_of_lists(replay, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    table = replay.table
+    assert isinstance(table, dict)
+    assert len(table["name"]) == len(table["mean"]) >= 8
+
+
+def test_the_rule_decides_on_new_rows_and_is_saved(churn, replay, tmp_path):
+    rule = replay.rule
+    assert rule.name == replay.results.choice.name
+    assert rule.decide({"age": 25, "plan": "free"}) == "yes"
+    assert rule.decide({"age": 70, "plan": "pro", "day": None, "more": 1}) == "no"
+    decided = rule.decide_many(churn)
+    assert [rule.decide(row) for row in churn.head(50).to_dict("records")] == decided[:50]
+    assert np.mean(np.array(decided) == churn["left"]) > 0.85
+    rule.save(tmp_path / "rule.hannan")
+    again = hn.load(tmp_path / "rule.hannan")
+    assert again.decide_many(churn) == decided
+    with pytest.raises(hn.ContextError, match="reads the columns age, plan, day"):
+        rule.decide({"agee": 25})
+
+
+@pytest.mark.parametrize("name", ["linear rule", "stump", "decision tree", "boosted trees"])
+def test_every_class_of_rules_is_taken_away_as_it_was_fitted(replay, name, tmp_path):
+    from hannan.experiments.search import fit_rule
+    from hannan.replays.rule import Rule, model_of
+
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(800, 3))
+    losses = np.column_stack([X[:, 0] > 0.3, X[:, 1] < 0.0, 0.4 + 0.1 * X[:, 2]]).astype(float)
+    fitted = fit_rule(name, X, losses)
+    features = hn.features.Features({"a": "number", "b": "number", "c": "number"})
+    model = model_of(fitted, X)
+    assert np.array_equal(model.choose(X), fitted.choose(X))
+    wide = np.hstack([X, np.zeros((800, 3))])  # with places that say what is missing
+    model = model_of(fit_rule(name, wide, losses), wide)
+    rule = Rule(name, ["x", "y", "z"], features, model)
+    rule.save(tmp_path / "rule")
+    assert np.array_equal(hn.load(tmp_path / "rule").model.choose(wide), model.choose(wide))
+
+
+def test_a_forged_rule_is_refused(replay, tmp_path):
+    from hannan.replays.rule import Forest
+
+    leaf = {"threshold": np.zeros(1), "values": np.zeros((1, 2)), "width": 1}
+    Forest(np.array([0]), np.array([-1]), children=np.zeros((1, 2), dtype=int), **leaf)
+    with pytest.raises(hn.DamagedFileError, match="children"):  # a node that is its own child
+        Forest(np.array([0]), np.array([0]), children=np.zeros((1, 2), dtype=int), **leaf)
+    with pytest.raises(hn.DamagedFileError, match="features"):
+        Forest(np.array([0]), np.array([7]), children=np.zeros((1, 2), dtype=int), **leaf)
+
+
+def test_the_decider_has_played_the_rows_and_has_a_row_in_the_table(churn):
+    again = hn.replay(churn, label="left", current="offer", **FAST)
+    before = again.table
+    assert "hn.Decider" not in set(before["name"])
+    decider = again.decider
+    assert decider is again.decider
+    assert decider.baseline == "yes"  # the current rule always does it
+    row = again.table.set_index("name").loc["hn.Decider"]
+    assert row["kind"] == "decider"
+    assert row["mean"] == pytest.approx(decider.summary().mean)
+    assert row["low"] < row["mean"] < row["high"]
+    assert decider.decide({"age": 25, "plan": "free"}).action in ("yes", "no")
+    assert "hn.Decider" in str(again)
+    assert str(again).startswith(again.answer)
+    after = again.table[again.table["kind"] != "decider"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(before, after)
+
+
+def test_the_decider_of_a_current_rule_that_varies_has_no_baseline(churn):
+    varied = churn.assign(offer=np.where(churn["plan"] == "free", "yes", "no"))
+    again = hn.replay(varied, label="left", current="offer", rounds=200, **FAST)
+    assert again.decider.baseline is None
+
+
+def test_decisions_are_those_of_the_best_choice(churn, replay):
+    decided = replay.decisions
+    assert list(decided) == ["row", "decision"]
+    cost = np.where(decided["decision"] == churn["left"], 0.0,
+                    np.where(churn["left"] == "yes", 20.0, 3.0))  # fmt: skip
+    assert cost.mean() == pytest.approx(replay.results.choice.plain["mean"])
+
+
+def test_it_is_shown_in_notebooks_printed_and_written(replay, tmp_path):
+    shown = replay._repr_html_()
+    assert "€ less per row" in shown
+    assert "<table>" in shown
+    printed = str(replay)
+    assert printed.startswith(replay.answer)
+    assert "hn.replay(frame, label='left', current='offer'" in printed
+    page = replay.report(tmp_path / "out").read_text(encoding="utf-8")
+    assert "Your current rule" in page
+
+
+def test_actions_keep_the_types_of_the_frame():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    frame = pd.DataFrame({"x": x, "y": (x > 0).astype(int)})
+    again = hn.replay(frame, label="y", **FAST)
+    assert again.rule.decide({"x": 2.0}) == 1
+    assert set(again.decisions["decision"]) <= {0, 1}
+    assert again.decider.actions == [0, 1]
+
+
+# Errors --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({}, "Say what the rows hold: label="),
+        ({"label": "left", "losses": ["age"]}, "Got label= and losses="),
+        ({"action": "offer", "reward": "age"}, "action= needs propensity= .*'estimate'"),
+        ({"labl": "left"}, "no argument 'labl'. Did you mean 'label'?"),
+        ({"label": "left", "learners": ["LinUCP"]}, "did you mean 'LinUCB'"),
+        ({"label": "left", "cost": {"yes": {"nein": 3}}}, "The cost of 'nein'"),
+    ],
+)
+def test_mistakes_are_named_as_they_were_typed(churn, options, told):
+    with pytest.raises(hn.HannanError, match=told):
+        hn.replay(churn, **options)
+
+
+@pytest.mark.parametrize("data", [3, None, [1, 2], {}, {"a": [1], "b": [1, 2]}])
+def test_what_is_no_frame_is_refused(data):
+    with pytest.raises(hn.ParameterError):
+        hn.replay(data, label="a")
+
+
+def test_learners_are_checked_before_anything_is_played():
+    stages = []
+    log = offers(300)
+    with pytest.raises(hn.ParameterError, match="method='rejection'"):
+        hn.replay(log.frame, **log.options, method="importance", learners=["LinUCB"],
+                  progress=lambda stage, *_: stages.append(stage))  # fmt: skip
+    assert stages == ["reading the frame"]
+
+
+def test_rare_classes_without_costs_have_a_note():
+    rng = np.random.default_rng(0)
+    frame = {"x": rng.normal(size=1000), "y": np.where(np.arange(1000) % 50 == 0, "yes", "no")}
+    notes = " ".join(hn.replay(frame, label="y", **FAST).notes)
+    assert "Your classes are 2 : 98" in notes
+    cost = {"yes": {"no": 50}}
+    assert "Your classes" not in " ".join(hn.replay(frame, label="y", cost=cost, **FAST).notes)
+
+
+# Files with known truth ------------------------------------------------------------------------
+
+
+def test_an_action_named_none_is_an_action():
+    log = offers(6000, seed=1)
+    replay = hn.replay(log.frame, **log.options, unit="€", learners=["LinUCB"])
+    assert "left out" not in replay.answer
+    table = replay.table.set_index("name")
+    assert (
+        table.loc["always none", "low"] < log.means[:, 0].mean() < table.loc["always none", "high"]
+    )
+    assert "clearly" in replay.answer
+    assert log.current < log.value(replay.decisions["decision"])
+
+
+def test_a_log_without_propensities_is_refused_or_estimated():
+    log = offers(6000, seed=1)
+    frame = log.frame.drop(columns="p")
+    asked = {"action": "offer", "reward": "revenue", "learners": ["LinUCB"]}
+    with pytest.raises(hn.ParameterError, match="drawn uniformly at random") as told:
+        hn.replay(frame, **asked)
+    assert "0.25" not in str(told.value)
+    with pytest.raises(PropensityError, match=r"'none' was logged in 38 % .* '5%' 0.40"):
+        hn.replay(frame, **asked, propensity=0.25)
+    replay = hn.replay(frame, **asked, propensity="estimate")
+    assert "if nothing but the columns used here influenced who got which action" in replay.answer
+    best = replay.results.choice.plain
+    value = log.value(replay.decisions["decision"])
+    assert best["low"] < value < best["high"]
+    assert best["mean"] < 1.1 * log.best
+
+
+def test_rows_left_out_are_in_the_first_sentence_and_a_tenth_of_them_an_error(tmp_path, capsys):
+    log = offers(1500)
+    frame = log.frame.copy()
+    frame.loc[frame.index % 50 == 0, "revenue"] = np.nan
+    replay = hn.replay(frame, **log.options, learners=["LinUCB"])
+    said = "30 of 1,500 rows (2 %) are left out because revenue is empty: "
+    assert replay.answer.startswith(said)
+    assert "with offer none" in replay.answer.partition(".")[0]
+    assert replay.warning.startswith(said)
+    page = replay.report(tmp_path).read_text(encoding="utf-8")
+    assert page.index("are left out because") < page.index("Your current rule")
+    frame.loc[frame["offer"] == "none", "offer"] = None
+    with pytest.raises(hn.ParameterError, match=r"are left out because .*missing='drop'"):
+        hn.replay(frame, **log.options)
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    asked = ["--action", "offer", "--reward", "revenue", "--propensity", "p"]
+    assert main(["replay", str(tmp_path / "log.csv"), *asked]) == 2
+    assert "--missing drop" in capsys.readouterr().err
+    with pytest.raises(PropensityError, match="rows were left out because of their action"):
+        hn.replay(frame, **log.options, missing="drop")
+
+
+def test_fewer_rows_left_out_need_no_word():
+    log = offers(1500)
+    frame = log.frame.copy()
+    frame.loc[frame.index % 200 == 0, "revenue"] = np.nan
+    replay = hn.replay(frame, **log.options, learners=["LinUCB"])
+    assert "left out" not in replay.answer
+    assert replay.as_dict()["rows_left_out"] == 8
+
+
+def test_a_german_file_with_costs_is_answered_in_euros(tmp_path):
+    path, _, _ = files.churn(tmp_path / "kunden.csv", n=2500, german=True)
+    cost = {"ja": {"nein": 80}, "nein": {"ja": 6}}
+    replay = hn.replay(path, label="churned", current="we offered", cost=cost, unit="€", **FAST)
+    with open(path, encoding="latin-1") as stream:
+        cells = [line.rstrip("\n").split(";")[-2:] for line in list(stream)[1:]]
+    price = {("ja", "nein"): 80.0, ("nein", "ja"): 6.0}
+    now = np.mean([price.get((right.strip(), did.strip()), 0.0) for right, did in cells])
+    assert replay.answer.startswith(f"Your current rule costs {now:.2f} € per row; the best")
+    assert replay.rule.decide({"age": 25, "plan": "free"}) == "ja"
+
+
+def test_prices_are_compared_with_the_current_rule_in_euros(tmp_path):
+    path, best = files.revenue(tmp_path / "prices.csv")
+    asked = {"action": "price", "reward": "revenue", "propensity": "p", "unit": "€"}
+    replay = hn.replay(path, **asked, learners=["LinUCB"])
+    row = replay.table.iloc[0]
+    assert row["low"] < best < row["high"] * 1.02
+    assert replay.rule.decide({"kind": "company"}) == "high"
+    assert replay.rule.decide({"kind": "person"}) == "low"
+
+
+# The command line --------------------------------------------------------------------------------
+
+
+def test_the_rule_and_the_decider_of_a_command_are_saved_and_shown(churn, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    churn.to_csv(tmp_path / "churn.csv", index=False)
+    asked = [str(tmp_path / "churn.csv"), "--label", "left", "--learner", "FollowTheLeader"]
+    saved = ["--save", str(tmp_path / "decider"), "--save-rule", str(tmp_path / "rule")]
+    done = CliRunner().invoke(command, [*asked, *saved], catch_exceptions=False)
+    assert "hn.Decider" in done.stdout
+    assert hn.load(tmp_path / "rule").decide({"age": 25, "plan": "free"}) == "yes"
+    assert isinstance(hn.load(tmp_path / "decider"), hn.Decider)
+
+
+def test_progress_is_told_without_a_terminal(churn, tmp_path, monkeypatch):
+    churn.to_csv(tmp_path / "churn.csv", index=False)
+    asked = [str(tmp_path / "churn.csv"), "--label", "left", "--learner", "FollowTheLeader"]
+    assert CliRunner().invoke(command, asked).stderr == ""  # it is short
+    monkeypatch.setattr("hannan.cli.replay._SHORT", 0.0)
+    lines = CliRunner().invoke(command, asked).stderr.splitlines()
+    assert lines[0].startswith("reading ")
+    assert "fitting rules" in lines
+    assert "playing FollowTheLeader" in lines
+    assert CliRunner().invoke(command, [*asked, "--json"]).stderr == ""

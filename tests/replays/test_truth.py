@@ -1,0 +1,63 @@
+"""What a replay says is true in worlds whose truth is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import hannan as hn
+from tests.replays.worlds import KINDS, offers, random_log
+from tests.thinning import more_at_night
+
+FAST = {"learners": ["UniformRandom"]}
+
+
+@pytest.mark.slow
+@pytest.mark.stat
+def test_intervals_of_rules_and_actions_on_a_log_cover_the_truth():
+    """60 logs: 95 % intervals miss more than 7 times with probability 0.03 each, if they hold."""
+    hits = {"choice": [], "difference": [], "always free shipping": [], "always 5%": []}
+    for seed in range(60):
+        log = offers(seed=100 + seed)
+        replay = hn.replay(log.frame, **log.options, **FAST)
+        table = replay.table.set_index("name")
+        best = table.loc[replay.results.choice.name]
+        value = log.value(replay.decisions["decision"])
+        hits["choice"].append(best.low <= value <= best.high)
+        difference = value - log.current
+        hits["difference"].append(best.difference_low <= difference <= best.difference_high)
+        for k, name in enumerate(log.names):
+            if f"always {name}" in hits:
+                row = table.loc[f"always {name}"]
+                hits[f"always {name}"].append(row.low <= log.means[:, k].mean() <= row.high)
+    assert {name: sum(each) >= 53 for name, each in hits.items()} == dict.fromkeys(hits, True)
+
+
+def verdict(log):
+    """Whether the answer is confident, and whether it is true; None for an error."""
+    try:
+        replay = hn.replay(log.frame, **log.options, **FAST)
+    except hn.ParameterError:
+        return None
+    if "clearly" not in replay.answer:
+        return False, True
+    claimed = replay.results.choice.plain["difference"]
+    true = log.value(replay.decisions["decision"]) - log.current
+    return True, bool(np.sign(true) == np.sign(claimed))
+
+
+@pytest.mark.slow
+@pytest.mark.stat
+@pytest.mark.parametrize("seeds", more_at_night(range(32), range(32, 200)), ids=str)
+def test_confident_answers_are_true(seeds):
+    """Names, propensities, selection and drift of all kinds: at most 5 % are false."""
+    verdicts = {seed: verdict(random_log(seed)) for seed in seeds}
+    answers = [each for each in verdicts.values() if each is not None]
+    false = [seed for seed, each in verdicts.items() if each is not None and not each[1]]
+    assert len(false) <= 0.05 * len(answers), false
+    assert sum(confident for confident, _ in answers) >= 0.1 * len(answers)
+    kinds = {seed: KINDS[seed // 4 % len(KINDS)] for seed in seeds}
+    right = [seed for seed in seeds if kinds[seed] in ("right", "drift", "estimate", "rounded")]
+    assert [seed for seed in right if verdicts[seed] is None] == []
+    wrong = [seed for seed in seeds if kinds[seed] == "uniform"]
+    assert sum(verdicts[seed] is None for seed in wrong) >= 0.7 * len(wrong)
