@@ -1,8 +1,8 @@
-"""A data frame replayed row by row: what would a learner have paid, not knowing the future?
+"""A data frame replayed: what does the current rule cost, and what would the best choice cost?
 
-Each row is a parcel: its weight and distance, what each of three carriers would have charged, and
-who was booked. Columns become contexts and losses; any frame of pandas, polars or pyarrow will do.
-Prices are in euros: the learner is told their range, and nothing else about them.
+Each row is a parcel: its weight and distance, the price of each of three carriers in euros, and the
+carrier that was booked. `hn.replay` compares the bookings with learners, fitted rules and single
+carriers, says how sure the difference is, and hands over a rule that decides on new parcels.
 """
 
 import numpy as np
@@ -19,17 +19,8 @@ for carrier, price in zip(CARRIERS, prices, strict=True):
     parcels[carrier] = (price + rng.normal(scale=3.0, size=PARCELS)).clip(0.0, 60.0)
 parcels["booked"] = np.where(parcels["weight"] > 5.0, "plane", "van")
 
-world = hn.environments.FromFrame(
-    parcels, context=["weight", "distance"], losses=CARRIERS, current="booked", scale=None
-)
-rules = hn.oracles.Trees(n_actions=3, depth=2)
-learner = hn.ContextFTPL(rules, contexts=world.contexts, loss_range=(0.0, 60.0), seed=0)
-trace = hn.play(learner, world)
-
-always = parcels[CARRIERS].mean()
-print(f"as it was booked   {trace.current_mean_loss:6.2f} a parcel")
-print(f"always the {always.idxmin():7} {always.min():6.2f}")
-print(f"the learner        {trace.mean_loss:6.2f}")
-print(f"the best rule      {trace.mean_loss - trace.regret() / PARCELS:6.2f}, which is")
-print(trace.best_policy)
-print("with x = weight, distance, and carriers", *enumerate(world.actions))
+replay = hn.replay(parcels, losses=CARRIERS, current="booked", unit="€")
+print(replay.answer)
+print(replay.table[["name", "kind", "mean", "difference"]].round(2).to_string(index=False))
+for parcel in ({"weight": 2.0, "distance": 100.0}, {"weight": 9.0, "distance": 800.0}):
+    print(parcel, "goes by", replay.rule.decide(parcel))

@@ -35,6 +35,28 @@ def test_policies_may_be_listed(policies):
     assert made.act(2) in (0, 1, 2)
 
 
+@pytest.mark.parametrize("contexts", [{}, {"n_contexts": 1}])
+def test_the_advice_for_losses_out_of_range_can_be_followed(contexts):
+    learner = hn.bandit(3, seed=0, **contexts)
+    learner.act([1.0] if not contexts else None)
+    with pytest.raises(hn.LossError, match=r"pass R - reward with loss_range=\(0, R\)\. "):
+        learner.update(-7.0)
+    learner = hn.bandit(3, seed=0, loss_range=(0, 10), **contexts)
+    learner.act([1.0] if not contexts else None)
+    learner.update(10.0 - 7.0)
+
+
+def test_the_advice_for_rewards_of_sets_can_be_followed():
+    pairs = hn.oracles.Subsets(4, 2)
+    learner = hn.ContextSemiBanditFTPL(pairs, seed=0)
+    learner.act()
+    with pytest.raises(hn.LossError, match=r"-reward with loss_range=\(-R, 0\) to ContextFTPL or"):
+        learner.update([-7.0, -3.0])
+    learner = hn.ContextSemiBanditFTPL(pairs, seed=0, loss_range=(-10, 0))
+    learner.act()
+    learner.update([-7.0, -3.0])
+
+
 def test_sets_of_elements_have_no_hints():
     made = hn.bandit(4, policies=hn.oracles.Subsets(4, 2), seed=0)
     assert made.learner.predictor is None

@@ -1,4 +1,4 @@
-"""No-regret decisions against an adversary, made with any optimiser you already have.
+"""Make repeated decisions and learn from their outcomes, even if the environment reacts.
 
 >>> import hannan as hn
 >>> oracle = hn.oracles.AllPolicies(n_contexts=1, n_actions=2)
@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from hannan._version import __version__
 from hannan.core import (
+    ClosedDecisionError,
     ContextError,
+    ContradictoryOutcomeError,
     DamagedFileError,
     Decision,
     DecisionError,
@@ -27,6 +29,7 @@ from hannan.core import (
     MissingPackageError,
     NewerFileError,
     Objective,
+    OpenDecisionError,
     OpenRound,
     Oracle,
     OrderError,
@@ -36,6 +39,7 @@ from hannan.core import (
     Round,
     StorageError,
     TruncatedFileError,
+    UnknownDecisionError,
     UntrustedError,
     load,
 )
@@ -57,6 +61,7 @@ if TYPE_CHECKING:
         oracles,
         paper,
         predictors,
+        replays,
         report,
         separators,
         verify,
@@ -86,15 +91,18 @@ if TYPE_CHECKING:
         Trust,
         TsallisINF,
     )
+    from hannan.replays import replay
 
 __all__ = [
     "FTPL",
     "AdaptiveDiscount",
     "Anytime",
     "Certificate",
+    "ClosedDecisionError",
     "ContextError",
     "ContextFTPL",
     "ContextSemiBanditFTPL",
+    "ContradictoryOutcomeError",
     "DamagedFileError",
     "Decider",
     "Decision",
@@ -112,6 +120,7 @@ __all__ = [
     "MissingPackageError",
     "NewerFileError",
     "Objective",
+    "OpenDecisionError",
     "OpenRound",
     "Oracle",
     "OrderError",
@@ -131,6 +140,7 @@ __all__ = [
     "TruncatedFileError",
     "Trust",
     "TsallisINF",
+    "UnknownDecisionError",
     "UntrustedError",
     "__version__",
     "adapters",
@@ -152,6 +162,8 @@ __all__ = [
     "paper",
     "play",
     "predictors",
+    "replay",
+    "replays",
     "report",
     "separators",
     "show_versions",
@@ -164,6 +176,7 @@ _HOMES = {
     "Decider": "decisions",
     "Trace": "experiments",
     "play": "experiments",
+    "replay": "replays",
     "bandit": "_recommended",
     "experts": "_recommended",
     "show_versions": "_show_versions",

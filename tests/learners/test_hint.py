@@ -361,6 +361,17 @@ def test_a_hint_for_what_is_not_available_is_not_given():
         learner.update(0.5)
 
 
+def test_the_advantage_of_hints_is_not_told_from_a_few_rounds():
+    oracle = hn.oracles.AllPolicies(1, 3)
+    learner = hn.ContextSemiBanditFTPL(oracle, predictor=Fixed([0.0, 0.5, 0.5]), seed=0)
+    told = []
+    for _ in range(40):
+        learner.update(float(learner.act() != 0))
+        told.append(any("hints had a share" in note for note in learner.certificate().notes))
+    assert told == [False] * 29 + [True] * 11
+    assert any(" always following them would have " in n for n in learner.certificate().notes)
+
+
 def test_a_class_of_one_policy_has_hints_without_noise():
     # G = 0: nothing has to be learned, and no hint fits into the budget.
     oracle = hn.oracles.FinitePolicies([[0, 1], [0, 1]], n_actions=2)

@@ -52,15 +52,21 @@ def availability_notes(sets: Availability, closed: bool = False) -> list[str]:
     return ["actions were not always available" + how] if sets.restricted else []
 
 
+def _counted(n: int, noun: str) -> str:
+    return f"{n} {noun}{'' if n == 1 else 's'}"
+
+
 def late_notes(ledger: Ledger) -> list[str]:
     """What statements count of rounds whose losses were late, or have not come."""
     notes = []
     if ledger.delayed:
-        notes.append(f"feedback was late: {ledger.total_delay} pairs of rounds overlapped")
+        pairs = _counted(ledger.total_delay, "pair")
+        notes.append(f"feedback was late: {pairs} of rounds overlapped")
     if ledger.logged:
+        verb = "was" if ledger.logged == 1 else "were"
         notes.append(
-            f"{ledger.logged} decisions of others were learned: nothing is said about regret, as "
-            "no statement holds what was known from them"
+            f"{_counted(ledger.logged, 'decision')} of others {verb} "
+            "learned: nothing is said about regret, as no statement holds what was known from them"
         )
     if ledger.added:
         notes.append(
@@ -69,8 +75,8 @@ def late_notes(ledger: Ledger) -> list[str]:
         )
     if ledger.unanswered:
         notes.append(
-            f"{ledger.unanswered} rounds have no loss yet, or never will: each is counted with the "
-            "most that it can cost"
+            f"{_counted(ledger.unanswered, 'round')} {'has' if ledger.unanswered == 1 else 'have'} "
+            "no loss yet, or never will: each is counted with the most that it can cost"
         )
     return notes
 

@@ -154,6 +154,7 @@ class Trust(Stored):
         return most if wanted > most else max(wanted, 0.0)
 
 
+_FEW = 30  # answered rounds, below which the measured advantage is noise
 _FILLED = ("prior", "floor", "share")
 _ANSWERED = 4.0  # rounds for each open one, from which on hints get all that they have earned
 EXACT = Trust(3.0, prior=0.0, floor=0.5, share=0.95)
@@ -520,21 +521,25 @@ class Hint(HintRecord):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How hints fared, in words."""
-        if not self.mixes or not self.hinted + self.refused:
+        """How hints fared, in words; their advantage only once it is more than noise."""
+        if not self.mixes:
             return ()
-        gain, error = self.advantage
-        so_far = "saved" if self.S <= 0.0 else "cost"
-        always = "saved" if gain >= 0.0 else "cost"
-        said = (
-            f"hints had a share in {self.hinted} of the rounds decided and {so_far} about "
-            f"{abs(self.S):,.1f} compared with the learner's own choices; followed always they "
-            f"would have {always} {abs(gain):,.1f} ± {error:,.1f}"
-        )
-        if not self.refused:
-            return (said,)
-        times = "1 round" if self.refused == 1 else f"{self.refused} rounds"
-        return said, f"hints were refused in {times}, where they could have exceeded their budget"
+        notes = []
+        if self.hinted + self.refused and self.answered >= _FEW:
+            gain, error = self.advantage
+            so_far = "saved" if self.S <= 0.0 else "cost"
+            always = "saved" if gain >= 0.0 else "cost"
+            notes.append(
+                f"hints had a share in {self.hinted} of the rounds decided and {so_far} about "
+                f"{abs(self.S):,.1f} compared with the learner's own choices; always following "
+                f"them would have {always} {abs(gain):,.1f} ± {error:,.1f}"
+            )
+        if self.refused:
+            times = "1 round" if self.refused == 1 else f"{self.refused} rounds"
+            notes.append(
+                f"hints were refused in {times}, where they could have exceeded their budget"
+            )
+        return tuple(notes)
 
     def _checked(self, guess: Any, n_actions: int) -> FloatArray:
         span = self._low, self._low + self.top
