@@ -1,0 +1,80 @@
+"""HTML for notebooks: readable on light and dark grounds, without scripts and outside resources."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Sequence
+from html import escape
+
+_NUMBER = re.compile(r"[-−]?\d|-$|$")  # how cells of numbers begin; "-" is not known
+_LINE = "1px solid rgba(128,128,128,.4)"
+_GAP = "padding:.3em .8em .3em 0"
+_LEFT, _RIGHT = (f"text-align:{side};vertical-align:top" for side in ("left", "right"))
+
+
+def page(*parts: str) -> str:
+    """Return the parts of a display, one below the other."""
+    return f'<div style="max-width:72em">{"".join(parts)}</div>'
+
+
+def paragraph(text: str, *, strong: bool = False, warning: bool = False) -> str:
+    """Return a line of text.
+
+    >>> paragraph("a < b", strong=True)
+    '<p style="margin:.3em 0"><b>a &lt; b</b></p>'
+    """
+    style = "margin:.3em 0"
+    if warning:
+        style += ";padding:.2em .6em;border-left:.3em solid #d08700"
+    words = f"<b>{escape(text)}</b>" if strong else escape(text)
+    return f'<p style="{style}">{words}</p>'
+
+
+def table(
+    heads: Sequence[str], rows: Iterable[Sequence[str]], marked: Container[int] = (), most: int = 40
+) -> str:
+    """Return a table: columns of numbers stand to the right, all others to the left.
+
+    Parameters
+    ----------
+    heads, rows
+        Text of all cells.
+    marked
+        Numbers of the rows to set in bold on a ground of their own.
+    most
+        The number of rows to show; a line below says how many are left out.
+    """
+    every = list(rows)
+    shown = every[:most]
+    sides = [_LEFT] + [
+        _RIGHT if all(_NUMBER.match(row[i]) for row in shown) else _LEFT
+        for i in range(1, len(heads))
+    ]
+    head = "".join(
+        f'<th style="{side};{_GAP};border-bottom:{_LINE}">{escape(text)}</th>'
+        for text, side in zip(heads, sides, strict=True)
+    )
+    body = "".join(_row(row, sides, i in marked) for i, row in enumerate(shown))
+    more = len(every) - len(shown)
+    left_out = paragraph(f"… and {more:,} more") if more else ""
+    return (
+        '<div style="overflow-x:auto"><table style="margin:.5em 0;border-collapse:collapse">'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{left_out}"
+    )
+
+
+def _row(cells: Sequence[str], sides: Sequence[str], marked: bool) -> str:
+    look = ' style="background:rgba(128,128,128,.18);font-weight:bold"' if marked else ""
+    fields = (
+        f'<td style="{side};{_GAP};white-space:nowrap">{escape(text)}</td>'
+        for text, side in zip(cells, sides, strict=True)
+    )
+    return f"<tr{look}>{''.join(fields)}</tr>"
+
+
+def folded(title: str, lines: Sequence[str]) -> str:
+    """Return lines that a click unfolds; nothing if there are none."""
+    if not lines:
+        return ""
+    entries = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    return f"<details><summary>{escape(title)}</summary><ul>{entries}</ul></details>"
