@@ -8,8 +8,7 @@ from html import escape
 
 _NUMBER = re.compile(r"[-−]?\d|-$|$")  # how cells of numbers begin; "-" is not known
 _LINE = "1px solid rgba(128,128,128,.4)"
-_GAP = "padding:.3em .8em .3em 0"
-_LEFT, _RIGHT = (f"text-align:{side};vertical-align:top" for side in ("left", "right"))
+_MARKED = "background:rgba(128,128,128,.18);font-weight:bold"
 
 
 def page(*parts: str) -> str:
@@ -46,30 +45,32 @@ def table(
     """
     every = list(rows)
     shown = every[:most]
-    sides = [_LEFT] + [
-        _RIGHT if all(_NUMBER.match(row[i]) for row in shown) else _LEFT
-        for i in range(1, len(heads))
+    numbers = [i > 0 and all(_NUMBER.match(row[i]) for row in shown) for i, _ in enumerate(heads)]
+    ruled = f"vertical-align:bottom;border-bottom:{_LINE}"
+    looks = [f' style="{_MARKED}"' if place in marked else "" for place in range(len(shown))]
+    lines = [
+        f"<tr{look}>{_cells('td', row, numbers)}</tr>"
+        for look, row in zip(looks, shown, strict=True)
     ]
-    head = "".join(
-        f'<th style="{side};{_GAP};border-bottom:{_LINE}">{escape(text)}</th>'
-        for text, side in zip(heads, sides, strict=True)
-    )
-    body = "".join(_row(row, sides, i in marked) for i, row in enumerate(shown))
     more = len(every) - len(shown)
     left_out = paragraph(f"… and {more:,} more") if more else ""
     return (
         '<div style="overflow-x:auto"><table style="margin:.5em 0;border-collapse:collapse">'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{left_out}"
+        f"<thead><tr>{_cells('th', heads, numbers, ruled)}</tr></thead>"
+        f"<tbody>{''.join(lines)}</tbody></table></div>{left_out}"
     )
 
 
-def _row(cells: Sequence[str], sides: Sequence[str], marked: bool) -> str:
-    look = ' style="background:rgba(128,128,128,.18);font-weight:bold"' if marked else ""
-    fields = (
-        f'<td style="{side};{_GAP};white-space:nowrap">{escape(text)}</td>'
-        for text, side in zip(cells, sides, strict=True)
-    )
-    return f"<tr{look}>{''.join(fields)}</tr>"
+def _cells(tag: str, texts: Sequence[str], numbers: Sequence[bool], more: str = "") -> str:
+    """Return the cells of a row; numbers, and the first cell of a row, are not broken."""
+    cells = []
+    for place, (text, number) in enumerate(zip(texts, numbers, strict=True)):
+        side = "right" if number else "left"
+        whole = "white-space:nowrap;" if number or not place else ""
+        look = more or f"{whole}vertical-align:top"
+        style = f"text-align:{side};padding:.3em .8em .3em 0;{look}"
+        cells.append(f'<{tag} style="{style}">{escape(text)}</{tag}>')
+    return "".join(cells)
 
 
 def folded(title: str, lines: Sequence[str]) -> str:

@@ -106,7 +106,12 @@ def _finish(ax: Any, rows: Sequence[str], label: str) -> None:
     ax.set_yticks(range(len(rows)), [_short(name) for name in rows], parse_math=False)
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.set_xlabel(label, parse_math=False)
-    ax.grid(axis="x", alpha=0.3)
+    bare(ax, "x")
+
+
+def bare(ax: Any, grid: str) -> None:
+    """Leave out the frame, and draw grid lines across one axis."""
+    ax.grid(axis=grid, alpha=0.3)
     ax.set_axisbelow(True)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)

@@ -334,6 +334,8 @@ class Summary:
 
     def _repr_html_(self) -> str:
         counts, own, compared, learning = self.lines()
+        if not self.decisions:
+            return page(*map(paragraph, (counts, own)))
         once, ever = "if you look once", "at any time"
         heads = ("", f"{self.outcome} per decision", once, ever, "gain", once, ever, "verdict")
         return page(

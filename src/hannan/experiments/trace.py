@@ -15,7 +15,7 @@ from hannan.core import Action, Oracle, ParameterError, Policy, Round
 from hannan.core.display import page, paragraph, table
 from hannan.core.frames import frame
 from hannan.core.oracle import context_at
-from hannan.core.plots import axes, legend
+from hannan.core.plots import axes, bare, legend
 from hannan.core.policy import loss_of
 from hannan.core.validation import FloatArray, check_integer
 from hannan.oracles import Switching
@@ -133,7 +133,7 @@ class Trace:
 
         Further lines show the mean loss so far of the best policy in hindsight and of the current
         rule, where they are known. The distance to the best policy, times the number of rounds, is
-        the regret. The first line begins after 1 % of the rounds. Needs matplotlib
+        the regret. The lines begin after 1 % of the rounds. Needs matplotlib
         (`pip install 'hannan[report]'`).
 
         Parameters
@@ -156,7 +156,7 @@ class Trace:
             ax.plot(rounds[start:], means[start:], style, label=name)
         ax.set_xlabel("round")
         ax.set_ylabel("mean loss so far")
-        ax.grid(axis="y", alpha=0.3)
+        bare(ax, "y")
         legend(ax)
         return ax
 

@@ -402,8 +402,9 @@ class Answer:
         mean, difference = f"mean {self.units.name} per row{unit}", f"difference to the {compared}"
         heads = ("", mean, "95 % interval", difference, "95 % interval", f"total{unit}")
         rows: list[tuple[str, ...]] = []
-        marked = []
-        for place, (name, row) in enumerate(self.listed().items()):
+        marked, listed = [], self.listed()
+        decimals = decimals_of([row["total"] for row in listed.values()], self.units.unit)
+        for place, (name, row) in enumerate(listed.items()):
             if row.get("kind") == "current":
                 marked.append(place)
                 name = "your current rule"
@@ -412,7 +413,7 @@ class Answer:
                 name,
                 *self._figures(row, "mean", "low", "high"),
                 *self._figures(row, "difference", "difference_low", "difference_high"),
-                "" if total is None else fixed(total, decimals_of([total], self.units.unit)),
+                "" if total is None else fixed(total, decimals),
             ))  # fmt: skip
         return heads, rows, marked
 

@@ -233,9 +233,11 @@ class Replay:
         results = self._results
         heads, rows, marked = results.overview()
         warnings = [] if self.warning is None else [paragraph(self.warning, warning=True)]
+        # The warning says which rows are left out, with which the answer begins as well.
+        answer = self.answer.removeprefix(f"{self._stream.left_out} ")
         return page(
             *warnings,
-            paragraph(self.answer, strong=True),
+            paragraph(answer, strong=True),
             table(heads, rows, marked=marked),
             folded("Notes", self.notes),
             folded("Columns", results.columns),
