@@ -501,11 +501,13 @@ for number, source in enumerate(json.load(sys.stdin)):
         done = shell.run_cell(source, store_history=False)
     if not done.success:
         sys.exit(f"cell {number}:\\n{source}\\n{got.stdout}{got.stderr}")
+    displays = [out.data for out in got.outputs]
+    if done.result is not None:
+        displays.append(shell.display_formatter.format(done.result)[0])
     shown.append({
         "printed": got.stdout, "warned": got.stderr,
-        "html": [out.data["text/html"] for out in got.outputs if "text/html" in out.data],
-        "text": [out.data.get("text/plain", "") for out in got.outputs],
-        "pictures": sum("image/png" in out.data for out in got.outputs),
+        "html": [each["text/html"] for each in displays if "text/html" in each],
+        "pictures": sum("image/png" in each for each in displays),
     })
 print(json.dumps(shown))
 """
@@ -534,7 +536,7 @@ def executed(name):
     sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     package = Path(hn.__file__).parents[1]
     done = subprocess.run(
-        [sys.executable, "-W", "error:::hannan", "-c", RUNNER],
+        [sys.executable, "-W", "error", "-c", RUNNER],
         input=json.dumps(sources),
         capture_output=True,
         text=True,
