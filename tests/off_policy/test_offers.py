@@ -165,9 +165,9 @@ def test_propensities_can_be_estimated_and_the_answer_says_so(tmp_path):
 
 @pytest.mark.parametrize("pandas", [True, False])
 def test_named_logs_come_back_from_their_frames(pandas, monkeypatch):
+    log = read(40, names=[*OFFERS, "never"], value_range=(0, 90))
     if not pandas:
         monkeypatch.setitem(sys.modules, "pandas", None)
-    log = read(40, names=[*OFFERS, "never"], value_range=(0, 90))
     found = log.to_frame()
     assert isinstance(found, pd.DataFrame if pandas else dict)
     assert list(found) == ["age", "city", "new", "action", "reward", "propensity"]

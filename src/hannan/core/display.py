@@ -8,6 +8,7 @@ from html import escape
 
 _NUMBER = re.compile(r"[-−]?\d|-$|$")  # how cells of numbers begin; "-" is not known
 _LINE = "1px solid rgba(128,128,128,.4)"
+_SHORT = 25  # letters
 _MARKED = "background:rgba(128,128,128,.18);font-weight:bold"
 
 
@@ -62,11 +63,11 @@ def table(
 
 
 def _cells(tag: str, texts: Sequence[str], numbers: Sequence[bool], more: str = "") -> str:
-    """Return the cells of a row; numbers, and the first cell of a row, are not broken."""
+    """Return the cells of a row; numbers, short text and the first cell stay on one line."""
     cells = []
     for place, (text, number) in enumerate(zip(texts, numbers, strict=True)):
         side = "right" if number else "left"
-        whole = "white-space:nowrap;" if number or not place else ""
+        whole = "white-space:nowrap;" if number or not place or len(text) < _SHORT else ""
         look = more or f"{whole}vertical-align:top"
         style = f"text-align:{side};padding:.3em .8em .3em 0;{look}"
         cells.append(f'<{tag} style="{style}">{escape(text)}</{tag}>')
