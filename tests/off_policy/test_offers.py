@@ -1,5 +1,7 @@
 """Logs in the user's words: names, units, frames, files, and differences to what was logged."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -12,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import hannan as hn
 from hannan.core import PropensityError
-from hannan.off_policy import Log, evaluate, frames, probabilities
+from hannan.off_policy import Log, evaluate, probabilities
 from tests.off_policy.offers import LAWS, OFFERS, frame, rule, truths
 
 NAMED = {"action": "offer", "reward": "revenue", "propensity": "p"}
@@ -163,9 +165,9 @@ def test_propensities_can_be_estimated_and_the_answer_says_so(tmp_path):
 
 @pytest.mark.parametrize("pandas", [True, False])
 def test_named_logs_come_back_from_their_frames(pandas, monkeypatch):
-    if not pandas:
-        monkeypatch.setattr(frames, "find_spec", lambda name: None)
     log = read(40, names=[*OFFERS, "never"], value_range=(0, 90))
+    if not pandas:
+        monkeypatch.setitem(sys.modules, "pandas", None)
     found = log.to_frame()
     assert isinstance(found, pd.DataFrame if pandas else dict)
     assert list(found) == ["age", "city", "new", "action", "reward", "propensity"]

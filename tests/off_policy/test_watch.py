@@ -766,12 +766,12 @@ def test_the_table_reads_as_sentences():
     assert found["bad"].verdict == "we do better"
     assert str(found["bad"]).startswith("bad: mean loss from 0.")
     frame = watch.to_frame()
-    assert frame["policy"] == ["good", "bad"]
+    assert list(frame["policy"]) == ["good", "bad"]
     assert list(zip(frame["loss_low"], frame["loss_high"], strict=True)) == [
         each.loss for each in found.values()
     ]
     assert frame["regret_high"][1] == found["bad"].regret[1]
-    assert (frame["rounds"], frame["open"]) == ([3003, 3003], [1, 1])
+    assert (list(frame["rounds"]), list(frame["open"])) == ([3003, 3003], [1, 1])
 
 
 def test_statements_that_contradict_each_other_say_so():

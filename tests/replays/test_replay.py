@@ -97,6 +97,7 @@ def test_the_table_has_a_row_per_choice_the_best_first(replay):
 
 def test_without_pandas_tables_are_dicts_of_lists(replay, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
+    monkeypatch.setitem(sys.modules, "polars", None)
     table = replay.table
     assert isinstance(table, dict)
     assert len(table["name"]) == len(table["mean"]) >= 8
@@ -182,7 +183,7 @@ def test_decisions_are_those_of_the_best_choice(churn, replay):
 def test_it_is_shown_in_notebooks_printed_and_written(replay, tmp_path):
     shown = replay._repr_html_()
     assert "€ less per row" in shown
-    assert "<table>" in shown
+    assert "<table" in shown
     printed = str(replay)
     assert printed.startswith(replay.answer)
     assert "hn.replay(frame, label='left', current='offer'" in printed

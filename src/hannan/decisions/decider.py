@@ -29,6 +29,8 @@ from hannan.core import (
     load,
 )
 from hannan.core.arrays import is_frame
+from hannan.core.display import page, paragraph
+from hannan.core.frames import like
 from hannan.core.params import Parametrised
 from hannan.core.rounds import MOST_OPEN
 from hannan.core.state import Count, Flag, Made, Number, Object, Part, State, require, same
@@ -49,14 +51,7 @@ from hannan.decisions.answers import (
     new_id,
 )
 from hannan.decisions.contexts import Contexts, Items, new_features, offered, place, plain
-from hannan.decisions.frames import (
-    available_by_row,
-    is_table,
-    like,
-    only_row,
-    rows_of,
-    spread,
-)
+from hannan.decisions.frames import available_by_row, is_table, only_row, rows_of, spread
 from hannan.decisions.holdout import ControlGroup, check_share
 from hannan.decisions.journal import EVERY, Call, Journal, calls_in, check_every, start
 from hannan.decisions.logs import logged
@@ -577,11 +572,26 @@ class Decider(Parametrised):
 
     def __str__(self) -> str:
         """Five lines: what it decides on, how much, how well, compared with what, and how."""
+        return "\n".join([self._head, *self.summary().lines()])
+
+    def to_frame(self) -> Any:
+        """Return the comparisons of `summary()` as a frame; see `Summary.to_frame`."""
+        return self.summary().to_frame()
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the comparisons of `summary()` and return the axes; see `Summary.plot`."""
+        return self.summary().plot(ax)
+
+    def _repr_html_(self) -> str:
+        return page(paragraph(self._head), self.summary()._repr_html_())
+
+    @property
+    def _head(self) -> str:
+        """The actions and the range of their outcomes."""
         units, names = self._units, [] if self._names is None else self._names.all
         shown = ", ".join(map(str, names[:6])) + (", …" if len(names) > 6 else "")
         shown = shown or "what is offered each time"
-        head = f"Decider: {shown}; {units.word} from {units.low:g} to {units.high:g}"
-        return "\n".join([head, *self.summary().lines()])
+        return f"Decider: {shown}; {units.word} from {units.low:g} to {units.high:g}"
 
     def warm_up(self, context: Any = None, actions: Mapping[Any, Any] | None = None) -> float:
         """Compile what decisions need, on a copy: nothing changes. The seconds that this took.

@@ -1,8 +1,8 @@
-"""Tables of contexts, and answers as a table of the same kind."""
+"""Tables of contexts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ from hannan.core import ContextError, InputTypeError, ParameterError
 from hannan.core.arrays import as_list, columns_of, is_frame, is_lazy
 
 _ROW = (Mapping, list, tuple, np.ndarray)
-Columns = Mapping[Any, Sequence[Any]]
 
 
 def is_table(contexts: Any) -> bool:
@@ -108,22 +107,6 @@ def available_by_row(available: Any, count: int) -> list[Any]:
 
 def _is_collection(value: Any) -> bool:
     return isinstance(value, Iterable) and not isinstance(value, str | bytes)
-
-
-def like(table: Any, columns: Columns) -> Any:
-    """Return columns as a frame of the same kind as a frame, with its index if it has one.
-
-    >>> import pandas as pd
-    >>> like(pd.DataFrame({"age": [31]}, index=["ann"]), {"action": ["red"]})
-        action
-    ann    red
-    """
-    kind = type(table)
-    if hasattr(kind, "from_pydict"):  # pyarrow
-        return kind.from_pydict({str(name): column for name, column in columns.items()})
-    if hasattr(kind, "iloc"):  # pandas
-        return kind(columns, index=table.index)
-    return kind({str(name): column for name, column in columns.items()}, strict=False)
 
 
 def _described(table: Any) -> str:

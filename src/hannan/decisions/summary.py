@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from hannan.core.display import folded, page, paragraph, table
+from hannan.core.frames import by_column, frame
+from hannan.core.plots import Dot, axes, draw_dots, draw_line, legend
 from hannan.decisions.answers import Interval, Units
 from hannan.decisions.names import Name
 from hannan.decisions.scoreboard import BASELINE, RANDOM, Scoreboard
@@ -150,9 +153,9 @@ class Holdout:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Summary:
-    """The performance of a `Decider`; `str(summary)` is a page of text.
+    """The performance of a `Decider`; `str(summary)` is a page of text, and notebooks show a table.
 
     Attributes
     ----------
@@ -277,24 +280,94 @@ class Summary:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for the current rule and for each action, as `str` shows them."""
-        every = [] if self.baseline is None else [("current rule", self.baseline)]
-        every += [(_label(name), each) for name, each in self.actions.items()]
+        every = self._compared_with
         return [{"policy": label, **each.numbers(self.outcome)} for label, each in every]
+
+    def to_frame(self) -> Any:
+        """Return a row for the current rule and for each action, as a frame.
+
+        The columns, with "reward" or "loss" for the outcome: policy; reward, reward_look_low,
+        reward_look_high, reward_low, reward_high; the same five for gain; verdict, clear_after and
+        effective. "look" is the interval for a single look, the other interval holds at any time.
+        """
+        return frame(by_column(self.rows()))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the mean outcome of each rule with both intervals, and return matplotlib's axes.
+
+        The dashed line is the mean outcome of the decisions. Needs matplotlib
+        (`pip install 'hannan[report]'`).
+
+        Parameters
+        ----------
+        ax
+            Axes to draw on. Default: new ones.
+        """
+        dots = [
+            Dot(label, each.estimate, each.look, each.interval)
+            for label, each in self._compared_with
+        ]
+        ax = axes(self, ax, len(dots))
+        sure = f"{100 * self.confidence:g} % interval"
+        once, ever = f"{sure} if you look once", f"{sure} at any time"
+        draw_dots(ax, dots, f"mean {self.outcome} per decision", narrow=once, wide=ever)
+        draw_line(ax, self.mean, f"this Decider: {_number(self.mean)}", self.look)
+        legend(ax)
+        return ax
+
+    def __repr__(self) -> str:
+        facts = [_count(self.decisions, "decision")]
+        if self.answered:
+            facts.append(f"mean {self.outcome} {self.mean:.4g}")
+        if self.baseline is not None and not math.isnan(self.baseline.gain_estimate):
+            compared = f"gain {self.baseline.gain_estimate:.4g} over the current rule"
+            facts.append(f"{compared}: {self.baseline.verdict}")
+        return f"<Summary: {', '.join(facts)}>"
 
     def __str__(self) -> str:
         """The lines, a table of all comparisons, and the notes."""
         once, ever = "if you look once", "at any time"
-        rows = [("", self.outcome, once, ever, "gain", once, ever, "")]
-        for row in self.rows():
-            names = self.outcome, f"{self.outcome}_look", self.outcome, "gain", "gain_look", "gain"
-            cells = [
-                _number(row[name]) if i % 3 == 0 else _range(row, name)
-                for i, name in enumerate(names)
-            ]
-            rows.append((row["policy"], *cells, row["verdict"]))
+        rows = [("", self.outcome, once, ever, "gain", once, ever, ""), *self._cells()]
         more = [] if self.holdout is None else [str(self.holdout)]
         notes = (f"- {note}" for note in self.notes)
         return "\n".join([*self.lines(), *more, *aligned(rows), *notes])
+
+    def _repr_html_(self) -> str:
+        counts, own, compared, learning = self.lines()
+        if not self.decisions:
+            return page(*map(paragraph, (counts, own)))
+        once, ever = "if you look once", "at any time"
+        heads = ("", f"{self.outcome} per decision", once, ever, "gain", once, ever, "verdict")
+        return page(
+            paragraph(compared, strong=True),
+            paragraph(own),
+            *([] if self.holdout is None else [paragraph(str(self.holdout))]),
+            table(heads, self._cells(), marked=range(self.baseline is not None)),
+            paragraph(counts),
+            paragraph(learning),
+            folded("Notes", self.notes),
+        )
+
+    @property
+    def _compared_with(self) -> list[tuple[str, Comparison]]:
+        """The current rule and each action, by the names that tables show."""
+        every = [] if self.baseline is None else [("current rule", self.baseline)]
+        return every + [(_label(name), each) for name, each in self.actions.items()]
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        """Return the rows of the table as text."""
+        names = self.outcome, f"{self.outcome}_look", self.outcome, "gain", "gain_look", "gain"
+        return [
+            (
+                row["policy"],
+                *(
+                    _number(row[name]) if i % 3 == 0 else _range(row, name)
+                    for i, name in enumerate(names)
+                ),
+                row["verdict"],
+            )
+            for row in self.rows()
+        ]
 
 
 def _within(losses: Interval) -> Interval:

@@ -12,10 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action, Oracle, ParameterError, Policy, Round
+from hannan.core.display import page, paragraph, table
+from hannan.core.frames import frame
 from hannan.core.oracle import context_at
+from hannan.core.plots import axes, bare, legend
 from hannan.core.policy import loss_of
 from hannan.core.validation import FloatArray, check_integer
 from hannan.oracles import Switching
+
+_PARTS = 10  # of a game, whose mean losses a notebook shows
 
 
 class Trace:
@@ -84,6 +89,92 @@ class Trace:
         if any(weight != 1.0 for weight in self._weights):
             facts.append(f"effective {self.effective:.0f}")
         return ", ".join(facts) + ">"
+
+    def _repr_html_(self) -> str:
+        """The mean loss in each tenth of the game; no oracle is called."""
+        now, rows = self.current_losses, []
+        for part in np.array_split(np.arange(len(self)), min(len(self), _PARTS) or 1):
+            weights, losses = self.weights[part], self.losses[part]
+            if not weights.any():
+                continue
+            first, last = self.first + part[[0, -1]] + 1
+            row = f"{first:,} to {last:,}", f"{np.average(losses, weights=weights):.4g}"
+            rows.append(row if now is None else (*row, f"{now[part].mean():.4g}"))
+        heads = "rounds", "mean loss", *(() if now is None else ("current rule",))
+        return page(paragraph(repr(self)[1:-1], strong=True), table(heads, rows))
+
+    def to_frame(self) -> Any:
+        """Return a row for each round, as a frame.
+
+        The columns: round, counted from 1; action (a list for a set); loss; cumulative_loss. Where
+        they are known: weight, on a log; current_loss; best_loss, of the best policy in hindsight,
+        and regret, cumulative_loss minus the sum of best_loss, which costs one oracle call.
+        On a log cumulative_loss is the mean loss so far times the number of rounds.
+        """
+        actions = [
+            action if isinstance(action, int) else np.asarray(action).tolist()
+            for action in self._actions
+        ]
+        number = np.arange(1, len(self) + 1)
+        total = self._so_far(self.losses, self.weights) * number
+        columns: dict[str, Any] = {"round": self.first + number, "action": actions}
+        columns |= {"loss": self.losses, "cumulative_loss": total}
+        best, now = self._best_losses(), self.current_losses
+        if any(weight != 1.0 for weight in self._weights):
+            columns["weight"] = self.weights
+        if now is not None:
+            columns["current_loss"] = now
+        if best is not None:
+            columns |= {"best_loss": best, "regret": total - np.cumsum(best)}
+        return frame(columns)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the mean loss so far, and return matplotlib's axes.
+
+        Further lines show the mean loss so far of the best policy in hindsight and of the current
+        rule, where they are known. The distance to the best policy, times the number of rounds, is
+        the regret. The lines begin after 1 % of the rounds. Needs matplotlib
+        (`pip install 'hannan[report]'`).
+
+        Parameters
+        ----------
+        ax
+            Axes to draw on. Default: new ones.
+        """
+        ax = axes(self, ax)
+        lines = {"learner": self._so_far(self.losses, self.weights)}
+        best, now = self._best_losses(), self.current_losses
+        if best is not None:
+            exact = self._need_oracle().exact
+            name = "best policy in hindsight" if exact else "best policy found in hindsight"
+            lines[name] = self._so_far(best)
+        if now is not None:
+            lines["current rule"] = self._so_far(now)
+        start = len(self) // 100
+        rounds = self.first + np.arange(1, len(self) + 1)
+        for (name, means), style in zip(lines.items(), ("-", "--", ":"), strict=False):
+            ax.plot(rounds[start:], means[start:], style, label=name)
+        ax.set_xlabel("round")
+        ax.set_ylabel("mean loss so far")
+        bare(ax, "y")
+        legend(ax)
+        return ax
+
+    def _so_far(self, losses: FloatArray, weights: FloatArray | None = None) -> FloatArray:
+        """Return the mean of losses up to each round; NaN before any of them counts."""
+        if weights is None:
+            weights = np.ones(len(losses))
+        total, weight = np.cumsum(weights * losses), np.cumsum(weights)
+        out = np.full(len(losses), np.nan)
+        np.divide(total, weight, out=out, where=weight > 0.0)
+        return out
+
+    def _best_losses(self) -> FloatArray | None:
+        """Return the losses of the best policy in hindsight; None where it is not known."""
+        if self.oracle is None or not self._comparable or not self._actions:
+            return None
+        best = self.best_policy
+        return np.array([loss_of(losses, best(context)) for context, losses in self._rounds()])
 
     @property
     def actions(self) -> NDArray[np.intp] | list[Action]:

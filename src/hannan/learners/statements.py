@@ -8,6 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from hannan.core import DamagedFileError
+from hannan.core.display import folded, page, paragraph, table
+from hannan.core.frames import frame
+from hannan.core.plots import axes, draw_bars, draw_line, legend
 from hannan.core.state import Count, DictOf, Number, State, Text, TupleOf, TuplesOf
 from hannan.core.stored import Stored
 
@@ -141,14 +144,70 @@ class Certificate(Stored):
         return math.nan if headline is None or headline.value is None else float(headline.value)
 
     def __str__(self) -> str:
-        rounds, values = f"{self.rounds} round{'' if self.rounds == 1 else 's'}", self.values
-        lines = [f"After {rounds} with total loss {self.loss:.6g}{self._caveat}:"]
-        lines += [
-            "- " + each.words.format(each.value, **values)
-            for each in self.statements
-            if each.words and each.value is not None
-        ]
+        lines = [self._head, *(f"- {self._sentence(each)}" for each in self._standing)]
         return "\n".join(lines + [f"- note: {note}" for note in self.notes])
+
+    def to_frame(self) -> Any:
+        """Return a row for each statement, as a frame.
+
+        The columns: statement, its kind; value, NaN where the statement does not hold; bound,
+        whether it bounds regret from above; words, empty where the statement does not hold.
+        """
+        every = self.statements
+        return frame({
+            "statement": [each.kind for each in every],
+            "value": [math.nan if each.value is None else float(each.value) for each in every],
+            "bound": [each.bounds for each in every],
+            "words": [self._sentence(each) if each in self._standing else "" for each in every],
+        })  # fmt: skip
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the regret so far and the bounds on it as bars, and return matplotlib's axes.
+
+        The dashed line is the total loss: a bound to the right of it says nothing, unless losses
+        are negative. Needs matplotlib (`pip install 'hannan[report]'`).
+
+        Parameters
+        ----------
+        ax
+            Axes to draw on. Default: new ones.
+        """
+        bars = {
+            each.kind.replace("_", " "): float(each.value)
+            for each in self._standing
+            if each.value is not None and (each.bounds or each.scales)
+        }
+        ax = axes(self, ax, len(bars))
+        draw_bars(ax, bars, f"regret after {self._length}, in units of losses")
+        draw_line(ax, self.loss, f"total loss {self.loss:.6g}")
+        legend(ax)
+        return ax
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (each.kind.replace("_", " "), f"{each.value:.6g}", self._sentence(each))
+            for each in self._standing
+        ]
+        heads = ("statement", "value", "in words")
+        return page(
+            paragraph(self._head, strong=True), table(heads, rows), folded("Notes", self.notes)
+        )
+
+    @property
+    def _head(self) -> str:
+        return f"After {self._length} with total loss {self.loss:.6g}{self._caveat}:"
+
+    @property
+    def _length(self) -> str:
+        return f"{self.rounds} round{'' if self.rounds == 1 else 's'}"
+
+    @property
+    def _standing(self) -> list[Statement]:
+        """The statements in words that hold."""
+        return [each for each in self.statements if each.words and each.value is not None]
+
+    def _sentence(self, statement: Statement) -> str:
+        return statement.words.format(statement.value, **self.values)
 
     @property
     def values(self) -> dict[str, float | None]:

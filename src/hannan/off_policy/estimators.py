@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 
 from hannan.core import InputTypeError, ParameterError
+from hannan.core.display import page, paragraph, table
+from hannan.core.frames import by_column, frame
+from hannan.core.plots import Dot, axes, draw_dots, draw_line, legend
 from hannan.core.predictor import adopt, check_guess
 from hannan.core.validation import (
     FloatArray,
@@ -132,18 +135,88 @@ class Estimate:
         """Upper end of the interval."""
         return self.interval[1]
 
+    def to_frame(self) -> Any:
+        """Return one row, as a frame.
+
+        The columns: unit, estimate, low, high, standard_error; compared, difference,
+        difference_low, difference_high; logged, level, interval, estimator, rounds, effective,
+        mass, heaviest.
+        """
+        gap = self.difference
+        row = {
+            "unit": self.unit,
+            "estimate": self.value,
+            "low": self.low,
+            "high": self.high,
+            "standard_error": self.standard_error,
+            "compared": self.compared,
+            "difference": gap.value,
+            "difference_low": gap.low,
+            "difference_high": gap.high,
+            "logged": self.logged,
+            "level": self.level,
+            "interval": self.kind,
+        }
+        more = "estimator", "rounds", "effective", "mass", "heaviest"
+        return frame(by_column([row | {name: getattr(self, name) for name in more}]))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the estimate with its interval, and return matplotlib's axes.
+
+        The dashed line is the mean that the policy is compared with; below the axis is the
+        difference with its interval. Needs matplotlib (`pip install 'hannan[report]'`).
+
+        Parameters
+        ----------
+        ax
+            Axes to draw on. Default: new ones.
+        """
+        ax = axes(self, ax, 1)
+        sure = f"{100.0 * self.level:.4g} % interval"
+        dot = Dot("the policy", self.value, self.interval)
+        draw_dots(ax, [dot], f"mean {self.unit} per round\n{self._gap}", narrow=sure)
+        draw_line(ax, self.value - self.difference.value, self.compared)
+        legend(ax)
+        return ax
+
     def __str__(self) -> str:
+        return "\n  ".join([self._estimated, self._gap, *self.notes])
+
+    def _repr_html_(self) -> str:
+        heads = ("", f"mean {self.unit}", f"{100.0 * self.level:.4g} % interval")
+        gap = self.difference
+        rows = [
+            ("the policy", f"{self.value:.4g}", f"{self.low:.4g} to {self.high:.4g}"),
+            ("difference", f"{gap.value:.3g}", f"{gap.low:.3g} to {gap.high:.3g}"),
+        ]
+        warnings = [paragraph(note, warning=True) for note in self.notes]
+        return page(
+            paragraph(self._gap, strong=True),
+            table(heads, rows),
+            paragraph(self._estimated),
+            *warnings,
+        )
+
+    @property
+    def _estimated(self) -> str:
+        """The estimate, its interval, and how it was made."""
+        return (
+            f"mean {self.unit} {self.value:.4g}, {100.0 * self.level:.4g} % interval "
+            f"{self.low:.4g} to {self.high:.4g} ({self.estimator}, {self.kind}; {self.rounds:,} "
+            f"rounds, effective sample size {self.effective:,.0f})"
+        )
+
+    @property
+    def _gap(self) -> str:
+        """The difference and its interval."""
         gap, sure = self.difference, f"{100.0 * self.level:.4g} % interval"
         more = "more" if gap.value >= 0.0 else "less"
         ends = (gap.low, gap.high) if gap.value >= 0.0 else (-gap.high, -gap.low)
-        lines = [
-            f"mean {self.unit} {self.value:.4g}, {sure} {self.low:.4g} to {self.high:.4g} "
-            f"({self.estimator}, {self.kind}; {self.rounds:,} rounds, effective sample size "
-            f"{self.effective:,.0f})",
+        unclear = ": no clear difference" if gap.low <= 0.0 <= gap.high else ""
+        return (
             f"{abs(gap.value):.3g} {more} than {self.compared}, {sure} {ends[0]:.3g} to "
-            f"{ends[1]:.3g}" + (": no clear difference" if gap.low <= 0.0 <= gap.high else ""),
-        ]
-        return "\n  ".join([*lines, *self.notes])
+            f"{ends[1]:.3g}{unclear}"
+        )
 
 
 def evaluate(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from importlib import import_module
-from importlib.util import find_spec
 from itertools import count, takewhile
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -14,6 +12,7 @@ import numpy as np
 
 from hannan.core import InputTypeError, ParameterError
 from hannan.core.arrays import as_list, as_scalar, columns_of, is_frame, missing
+from hannan.core.frames import frame
 from hannan.core.params import short
 from hannan.environments import FromLog
 from hannan.environments._columns import check_names
@@ -30,30 +29,26 @@ ESTIMATE = "estimate"
 _ANY = (-LARGEST, LARGEST)  # of outcomes whose range is still to be found
 
 
-class Frame(dict[str, Any]):
-    """Columns by name, where pandas is not installed, with the `attrs` that its frames have."""
-
-    def __init__(self, columns: Columns) -> None:
-        super().__init__(columns)
-        self.attrs: dict[str, Any] = {}
-
-
 # Writing ----------------------------------------------------------------------------------------
 
 
 def frame_of(log: Log) -> Any:
-    """Return a log as a frame of pandas, or as a `Frame` where pandas is not installed."""
+    """Return a log as a frame of pandas, or as a dict of columns where pandas is not installed."""
+    columns, own = columns_of_log(log)
+    attrs: dict[str, Any] = {"context": own} if own else {}
+    for name, values in (("names", log.names), ("value_range", log.value_range)):
+        if values is not None:
+            attrs[name] = list(values)
+    return frame(columns, attrs)
+
+
+def columns_of_log(log: Log) -> tuple[Columns, dict[str, str]]:
+    """Return a log as columns, and the names of the values of contexts that are mappings."""
     contexts, own = _contexts_of(log)
     named = log.names is not None
     action = [log.names[place] for place in log.actions] if named else log.actions
     table = {**contexts, "action": action, log.unit: log.outcomes, "propensity": log.propensities}
-    frame = _framed(table | _extras(log, named))
-    if own:
-        frame.attrs["context"] = own
-    for label, values in (("names", log.names), ("value_range", log.value_range)):
-        if values is not None:
-            frame.attrs[label] = list(values)
-    return frame
+    return table | _extras(log, named), own
 
 
 def _extras(log: Log, named: bool) -> Columns:
@@ -72,13 +67,7 @@ def _extras(log: Log, named: bool) -> Columns:
 def context_frame(log: Log) -> Any:
     """Return contexts that are mappings as a frame, with the columns they were read from."""
     columns, own = _contexts_of(log)
-    return _framed({own[label]: column for label, column in columns.items()})
-
-
-def _framed(table: Columns) -> Any:
-    if find_spec("pandas") is None:
-        return Frame(table)
-    return import_module("pandas").DataFrame(table)
+    return frame({own[label]: column for label, column in columns.items()})
 
 
 def _contexts_of(log: Log) -> tuple[Columns, dict[str, str]]:

@@ -14,7 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from hannan.core import InputTypeError, LossError, Menu, ParameterError
 from hannan.core.arrays import as_array, as_floats, as_list, as_rows, as_scalar
 from hannan.core.availability import check_available
+from hannan.core.display import page, paragraph, table
 from hannan.core.params import short
+from hannan.core.plots import Dot, axes, draw_dots, legend
 from hannan.core.validation import FloatArray, check_bounded_range, check_choice, check_integer
 from hannan.features import Features
 from hannan.off_policy import frames
@@ -33,6 +35,7 @@ _COLUMNS = (
     "contexts", "actions", "losses", "propensities", "available", "distribution", "weights",
     "rewards", "times",
 )  # fmt: skip
+_SHOWN = 5  # rows in a notebook
 _SURVEYED = 1000  # rows that the kinds of columns are found in
 
 
@@ -220,6 +223,63 @@ class Log:
             facts += f", mean {self.unit} {self.outcomes.mean():.4g}"
             facts += f", propensities from {self.propensities.min():.4g}"
         return f"<Log: {facts}>"
+
+    def _repr_html_(self) -> str:
+        heads = ("action", "rounds", "share", f"mean {self.unit} when taken", "propensities")
+        rows = [
+            (
+                str(name),
+                f"{len(taken):,}",
+                f"{len(taken) / len(self):.1%}",
+                f"{self.outcomes[taken].mean():.4g}",
+                "{:.4g} to {:.4g}".format(*self._span(taken)),
+            )
+            for name, taken in self._by_action()
+        ]
+        first, _ = frames.columns_of_log(self[:_SHOWN])
+        cells = [[_cell(value) for value in as_list(column)] for column in first.values()]
+        return page(
+            paragraph(repr(self)[1:-1], strong=True),
+            table(heads, rows),
+            paragraph(f"The first {min(len(self), _SHOWN)} rounds:"),
+            table(["", *first], [(str(i), *row) for i, row in enumerate(zip(*cells, strict=True))]),
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw how often each action was taken, and with which propensities; return the axes.
+
+        A dot is the share of the rounds in which an action was taken, a line goes from the smallest
+        to the largest propensity in these rounds. Policies that rely on actions with small
+        propensities have wide intervals. Needs matplotlib (`pip install 'hannan[report]'`).
+
+        Parameters
+        ----------
+        ax
+            Axes to draw on. Default: new ones.
+        """
+        dots = [
+            Dot(str(name), len(taken) / len(self), self._span(taken))
+            for name, taken in self._by_action()
+        ]
+        ax = axes(self, ax, len(dots))
+        draw_dots(ax, dots, "probability", value="share of rounds", narrow="propensities")
+        ax.set_xlim(left=0.0)
+        legend(ax)
+        return ax
+
+    def _by_action(self) -> list[tuple[Any, IntArray]]:
+        """Return each action that was taken and its rounds, the most frequent action first."""
+        order = np.argsort(self.actions, kind="stable")
+        actions, starts = np.unique(self.actions[order], return_index=True)
+        rounds = np.split(order, starts[1:])
+        names = [self.names[k] if self.names else k for k in actions.tolist()]
+        pairs = list(zip(names, rounds, strict=True)) if len(self) else []
+        return sorted(pairs, key=lambda pair: -len(pair[1]))
+
+    def _span(self, rounds: IntArray) -> tuple[float, float]:
+        """Return the smallest and the largest propensity in some rounds."""
+        chances = self.propensities[rounds]
+        return float(chances.min()), float(chances.max())
 
     @property
     def described(self) -> bool:
@@ -599,6 +659,11 @@ def check_inverse(owner: object, log: Log, inverse: Any) -> None:
     check_choice(owner, "inverse", inverse, ("propensities", "weights"))
     if inverse == "weights" and log.weights is None:
         raise ParameterError("inverse='weights' needs a log with weights=; this one has none.")
+
+
+def _cell(value: Any) -> str:
+    """Return a value of the log as text for a table."""
+    return f"{value:.6g}" if isinstance(value, float) else f"{as_scalar(value)!s:.60}"
 
 
 def _first(name: str, wrong: Any, values: NDArray[Any], accepted: str) -> None:

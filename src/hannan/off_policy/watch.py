@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 
 from hannan.core import Decision, DecisionError, InputTypeError, ParameterError
 from hannan.core.availability import check_available
+from hannan.core.display import page, paragraph, table
+from hannan.core.frames import by_column, frame
 from hannan.core.params import Parametrised, short
+from hannan.core.plots import Dot, axes, draw_dots, draw_line, legend
 from hannan.core.rounds import MOST_OPEN
 from hannan.core.state import Array, Count, DictOf, Key, Number, Object, State, TupleOf, require
 from hannan.core.storage import save
@@ -440,26 +443,54 @@ class Watch(Parametrised):
         ahead = interval(regret, squared_regret, 0.0, -1.0)
         return *loss, *ahead, ratio * ratio / squared_ratio
 
-    def to_frame(self) -> dict[str, list[Any]]:
-        """The statements as columns by name, for any data frame, report or service.
+    def to_frame(self) -> Any:
+        """Return a row for each policy, as a frame.
 
-        A row for each policy: policy, loss_low, loss_high, regret_low, regret_high, verdict,
-        rounds, open, forgotten, unavailable.
+        The columns: policy; estimate, look_low and look_high, for a single look; loss_low,
+        loss_high, regret_low, regret_high and verdict, at any time; rounds, open, forgotten,
+        unavailable, effective.
 
-        >>> Watch(n_actions=2).to_frame()["verdict"]
+        >>> Watch(n_actions=2).to_frame()["verdict"].tolist()
         ['not known', 'not known']
         """
+        counts = "rounds", "open", "forgotten", "unavailable", "effective"
+        rows = [
+            {
+                "policy": each.name,
+                "estimate": each.estimate,
+                "look_low": each.look[0],
+                "look_high": each.look[1],
+                "loss_low": each.loss[0],
+                "loss_high": each.loss[1],
+                "regret_low": each.regret[0],
+                "regret_high": each.regret[1],
+                "verdict": each.verdict,
+                **{name: getattr(each, name) for name in counts},
+            }
+            for each in self.intervals().values()
+        ]
+        return frame(by_column(rows))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the mean loss of each policy with both intervals, and return matplotlib's axes.
+
+        The band is the interval of our own mean loss at any time. Needs matplotlib
+        (`pip install 'hannan[report]'`).
+
+        Parameters
+        ----------
+        ax
+            Axes to draw on. Default: new ones.
+        """
         statements = self.intervals().values()
-        counts = "rounds", "open", "forgotten", "unavailable"
-        return {
-            "policy": [each.name for each in statements],
-            "loss_low": [each.loss[0] for each in statements],
-            "loss_high": [each.loss[1] for each in statements],
-            "regret_low": [each.regret[0] for each in statements],
-            "regret_high": [each.regret[1] for each in statements],
-            "verdict": [each.verdict for each in statements],
-            **{name: [getattr(each, name) for each in statements] for name in counts},
-        }
+        ax = axes(self, ax, len(statements))
+        dots = [Dot(each.name, each.estimate, each.look, each.loss) for each in statements]
+        sure = f"{100 * self.confidence:g} % interval"
+        once, ever = f"{sure} if you look once", f"{sure} at any time"
+        draw_dots(ax, dots, "mean loss per round", narrow=once, wide=ever)
+        draw_line(ax, math.nan, "our own mean loss, at any time", self.played())
+        legend(ax)
+        return ax
 
     def played(self) -> Interval:
         """(low, high) of our own mean loss over all rounds that were decided.
@@ -523,24 +554,34 @@ class Watch(Parametrised):
 
     def __str__(self) -> str:
         """The statements as a table: a sentence, and a row for each policy."""
+        sentence, rows, warning = self._words()
+        return "\n".join([sentence, *aligned(rows), *warning])
+
+    def _repr_html_(self) -> str:
+        sentence, (heads, *rows), warning = self._words()
+        warnings = [paragraph(text, warning=True) for text in warning]
+        return page(*warnings, paragraph(sentence), table(heads, rows, marked=[0]))
+
+    def _words(self) -> tuple[str, list[tuple[str, ...]], list[str]]:
+        """Return a sentence, the rows of a table, and a warning about contradictions if any."""
         statements, (low, high) = self.intervals().values(), self.played()
         counts = (len(self._open), "open"), (self._forgotten, "never answered")
         apart = "".join(f", {count:,} {what}" for count, what in counts if count)
         sure = f"With probability {self.confidence:g}, at all times at once:"
-        rows = [("policy", "its mean loss", "our regret against it", "")]
+        rows: list[tuple[str, ...]] = [("policy", "its mean loss", "our regret against it", "")]
         rows.append(("(what is played)", f"{low:.4f} to {high:.4f}", "", ""))
         for each in statements:
             loss = "{:.4f} to {:.4f}".format(*each.loss)
             regret = "{:,.1f} to {:,.1f}".format(*each.regret)
             note = f"; not available in {each.unavailable:,} rounds" if each.unavailable else ""
             rows.append((each.name, loss, regret, each.verdict + note))
-        lines = [f"After {self.rounds:,} rounds{apart}. {sure}", *aligned(rows)]
+        warning = []
         if any(each.contradicts for each in statements) or low > high:
-            lines.append(
+            warning.append(
                 "These statements contradict each other: check that actions are drawn with the "
                 "stated probabilities, and that losses are fixed when a round is decided."
             )
-        return "\n".join(lines)
+        return f"After {self.rounds:,} rounds{apart}. {sure}", rows, warning
 
     # For what plays ---------------------------------------------------------------------------
 

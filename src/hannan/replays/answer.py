@@ -391,10 +391,42 @@ class Answer:
         shown = [p for p in self.players if p.kind != "constant" or p is best]
         return [p for p in shown if p.name not in self.merged]
 
+    def ranked(self) -> list[Player]:
+        """Return the players of the table, the best first."""
+        return sorted(self._shown, key=lambda player: player.mean)
+
+    def overview(self) -> tuple[tuple[str, ...], list[tuple[str, ...]], list[int]]:
+        """Return headings and rows for a notebook, and the place of the current rule."""
+        unit = f" {self.units.unit}" if self.units.unit else ""
+        compared = "current rule" if self.current is not None else "best single action"
+        mean, difference = f"mean {self.units.name} per row{unit}", f"difference to the {compared}"
+        heads = ("", mean, "95 % interval", difference, "95 % interval", f"total{unit}")
+        rows: list[tuple[str, ...]] = []
+        marked, listed = [], self.listed()
+        decimals = decimals_of([row["total"] for row in listed.values()], self.units.unit)
+        for place, (name, row) in enumerate(listed.items()):
+            if row.get("kind") == "current":
+                marked.append(place)
+                name = "your current rule"
+            total = row["total"]
+            rows.append((
+                name,
+                *self._figures(row, "mean", "low", "high"),
+                *self._figures(row, "difference", "difference_low", "difference_high"),
+                "" if total is None else fixed(total, decimals),
+            ))  # fmt: skip
+        return heads, rows, marked
+
+    def _figures(self, row: Mapping[str, Any], *keys: str) -> tuple[str, str]:
+        """Return a figure of a row and its interval as text, empty where they are not known."""
+        value, low, high = (
+            None if row.get(key) is None else fixed(row[key], self._decimals) for key in keys
+        )
+        return value or "", "" if low is None or high is None else f"{low} to {high}"
+
     def listed(self) -> dict[str, dict[str, Any]]:
         """Return the rows of the table by name, the best first."""
-        ranked = sorted(self._shown, key=lambda player: player.mean)
-        rows = {player.name: dict(player.plain) for player in ranked}
+        rows = {player.name: dict(player.plain) for player in self.ranked()}
         for row in rows.values():
             if not self.stream.logged:
                 del row["effective"]

@@ -6,19 +6,22 @@ import csv
 import difflib
 import inspect
 import io
+import math
 import os
 import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import Any, cast
 
 from rich.console import Console
 
 from hannan.core import InputTypeError, ParameterError
+from hannan.core.display import folded, page, paragraph, table
+from hannan.core.frames import by_column, frame
+from hannan.core.plots import Dot, axes, draw_dots, draw_line, legend
 from hannan.decisions import Decider
 from hannan.experiments.cell import Cell
 from hannan.experiments.fitted_rules import FOLDS, records_of
@@ -97,7 +100,7 @@ class Replay:
 
     @property
     def table(self) -> Any:
-        """One row per choice, the best first: a frame of pandas, or a dict of lists without pandas.
+        """One row per choice, the best first, as a frame.
 
         `difference` is the difference to your current rule, which has the kind "current", per row;
         its interval holds for all choices at once. Without a current rule it is the difference to
@@ -105,7 +108,7 @@ class Replay:
         """
         ranked = sorted(self._results.players, key=lambda player: player.mean)
         rows = [{**player.plain, "name": player.name} for player in ranked]
-        return _frame({name: [row[name] for row in rows] for name in _COLUMNS})
+        return frame(by_column(rows, _COLUMNS))
 
     @cached_property
     def rule(self) -> Rule:
@@ -153,13 +156,13 @@ class Replay:
 
     @cached_property
     def decisions(self) -> Any:
-        """The action of the best choice in each row, a frame or a dict: `row` and `decision`."""
+        """The action of the best choice in each row, as a frame: `row` and `decision`."""
         choice = self._results.choice
         if choice is None:
             raise ParameterError("The data say nothing about any choice: it decides nothing.")
         cell = self._cell_of(choice)
         actions = [self._names[k] for k in decisions(self._stream, cell, choice)]
-        return _frame({"row": list(range(1, len(actions) + 1)), "decision": actions})
+        return frame({"row": list(range(1, len(actions) + 1)), "decision": actions})
 
     def _cell_of(self, choice: Player) -> Cell:
         cells = self._plan.cells
@@ -200,18 +203,45 @@ class Replay:
     def __repr__(self) -> str:
         return f"<replay of {self._stream.rounds:,} rows: {self.answer}>"
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the mean of each choice with its interval, best first; return matplotlib's axes.
+
+        The dashed line is your current rule. Needs matplotlib (`pip install 'hannan[report]'`).
+
+        Parameters
+        ----------
+        ax
+            Axes to draw on. Default: new ones.
+        """
+        results, units = self._results, self._stream.units
+        shown = results.ranked()
+        now = results.current
+        dots = [
+            Dot(player.name, plain["mean"], _interval(plain["low"], plain["high"]))
+            for player in shown
+            if player is not now and (plain := player.plain)["mean"] is not None
+        ]
+        ax = axes(self, ax, len(dots))
+        label = f"mean {units.name} per row" + (f" ({units.unit})" if units.unit else "")
+        draw_dots(ax, dots, label, value="mean", narrow="95 % interval")
+        if now is not None:
+            draw_line(ax, now.plain["mean"], "your current rule")
+        legend(ax)
+        return ax
+
     def _repr_html_(self) -> str:
-        rows = self._results.listed()
-        heads = {"mean": f"per row {self._stream.units.unit}", "low": "from", "high": "to"}
-        cells = "".join(
-            f"<tr><th>{escape(name)}</th>"
-            + "".join(f"<td>{_short(row.get(key))}</td>" for key in heads)
-            + "</tr>"
-            for name, row in rows.items()
+        results = self._results
+        heads, rows, marked = results.overview()
+        warnings = [] if self.warning is None else [paragraph(self.warning, warning=True)]
+        # The warning says which rows are left out, with which the answer begins as well.
+        answer = self.answer.removeprefix(f"{self._stream.left_out} ")
+        return page(
+            *warnings,
+            paragraph(answer, strong=True),
+            table(heads, rows, marked=marked),
+            folded("Notes", self.notes),
+            folded("Columns", results.columns),
         )
-        head = "".join(f"<th>{escape(text)}</th>" for text in heads.values())
-        table = f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{cells}</tbody></table>"
-        return f"<p><b>{escape(self.answer)}</b></p>{table}"
 
 
 def replay(
@@ -387,14 +417,5 @@ def _played(plan: Plan, folder: Path, jobs: int, tell: Progress) -> Run:
     return done
 
 
-def _frame(columns: dict[str, list[Any]]) -> Any:
-    """Return columns as a frame of pandas, or as they are where pandas is not installed."""
-    try:
-        import pandas as pd  # type: ignore[import-untyped]
-    except ImportError:
-        return columns
-    return pd.DataFrame(columns)
-
-
-def _short(value: Any) -> str:
-    return "" if value is None else f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
+def _interval(low: float | None, high: float | None) -> tuple[float, float]:
+    return (math.nan, math.nan) if low is None or high is None else (low, high)

@@ -1,0 +1,121 @@
+"""Plots by matplotlib, which is imported when one is drawn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from hannan._packages import package
+
+_MOST = 40  # rows of dots
+_NOT_KNOWN = (math.nan, math.nan)
+
+
+class Dot(NamedTuple):
+    """A row of a plot: an estimate with a narrow interval, a wide interval, or both."""
+
+    label: str
+    value: float
+    narrow: tuple[float, float] = _NOT_KNOWN
+    wide: tuple[float, float] = _NOT_KNOWN
+
+
+def axes(owner: Any, ax: Any, rows: int = 6) -> Any:
+    """Return the axes to draw on: those given, or new ones with room for so many rows."""
+    if ax is not None:
+        return ax
+    pyplot = package(
+        "matplotlib.pyplot",
+        f"{type(owner).__name__}.plot needs matplotlib, which is not installed. Get it with "
+        "pip install 'hannan[report]'.",
+    )
+    size = 7.2, 1.6 + 0.38 * min(rows, _MOST)
+    return pyplot.subplots(figsize=size, layout="constrained")[1]
+
+
+def draw_dots(
+    ax: Any,
+    dots: Sequence[Dot],
+    label: str,
+    *,
+    value: str = "estimate",
+    narrow: str = "",
+    wide: str = "",
+) -> None:
+    """Draw a row for each dot, the first on top.
+
+    Parameters
+    ----------
+    ax
+        The axes.
+    dots
+        The rows, of which the first 40 are drawn.
+    label
+        The quantity on the horizontal axis, with its unit.
+    value, narrow, wide
+        Words for the dots and for the two kinds of intervals, for the legend. Intervals without
+        words are not drawn.
+    """
+    shown = dots[:_MOST]
+    places = list(range(len(shown)))
+    for words, ends, width in (
+        (wide, [dot.wide for dot in shown], 1.5),
+        (narrow, [dot.narrow for dot in shown], 4.5),
+    ):
+        if words and shown:
+            low, high = zip(*ends, strict=True)
+            ax.hlines(places, low, high, color="C0", linewidth=width, label=words)
+    values = [dot.value for dot in shown]
+    if any(map(math.isfinite, values)):
+        ax.plot(values, places, "o", color="C0", markersize=7, label=value)
+    if len(shown) < len(dots):
+        ax.set_ylabel(f"{len(shown)} of {len(dots):,} rows")
+    _finish(ax, [dot.label for dot in shown], label)
+
+
+def draw_bars(ax: Any, bars: Mapping[str, float], label: str) -> None:
+    """Draw a bar with its value for each name, the first on top."""
+    places = list(range(len(bars)))
+    drawn = ax.barh(places, list(bars.values()), height=0.5, color="C0", alpha=0.8)
+    ax.bar_label(drawn, [f"{value:.4g}" for value in bars.values()], padding=4)
+    ax.margins(x=0.15)
+    _finish(ax, list(bars), label)
+
+
+def draw_line(ax: Any, at: float, label: str, ends: tuple[float, float] = _NOT_KNOWN) -> None:
+    """Draw a vertical line to compare dots with, and the interval around it as a band."""
+    if all(map(math.isfinite, ends)):
+        ax.axvspan(*ends, color="C1", alpha=0.18, linewidth=0, label="" if at == at else label)
+    if math.isfinite(at):
+        ax.axvline(at, color="C1", linestyle="--", label=label)
+
+
+def legend(ax: Any) -> None:
+    """Put the legend above the axes, where it covers nothing."""
+    entries = ax.get_legend_handles_labels()[1]
+    if entries:
+        place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
+        drawn = ax.legend(**place, ncols=2, frameon=False, fontsize="small")
+        for text in drawn.get_texts():
+            text.set_parse_math(False)
+
+
+def _finish(ax: Any, rows: Sequence[str], label: str) -> None:
+    """Name the rows and the horizontal axis."""
+    ax.set_yticks(range(len(rows)), [_short(name) for name in rows], parse_math=False)
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    ax.set_xlabel(label, parse_math=False)
+    bare(ax, "x")
+
+
+def bare(ax: Any, grid: str) -> None:
+    """Leave out the frame, and draw grid lines across one axis."""
+    ax.grid(axis=grid, alpha=0.3)
+    ax.set_axisbelow(True)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= 40 else f"{label[:39]}…"
