@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from rich.box import SIMPLE_HEAD
@@ -12,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hannan.experiments.over_data import Units
+from hannan.report.wording import decimals_for
 
 Rows = Mapping[str, Mapping[str, Any]]
 
@@ -80,7 +80,7 @@ def replay_table(title: str, units: Units, rows: Rows, width: int) -> Table:
 def _texts(column: _Column, rows: Rows, unit: str) -> list[str]:
     values = [row.get(column.key) for row in rows.values()]
     compared = [row.get(key) for row in rows.values() for key in column.alike]
-    decimals = 0 if column.key in _COUNTS else decimals_of(compared, unit)
+    decimals = 0 if column.key in _COUNTS else decimals_for(compared, unit)
     missing = "-" if column.key == "mean" else ""
     return [missing if value is None else fixed(value, decimals) for value in values]
 
@@ -88,19 +88,6 @@ def _texts(column: _Column, rows: Rows, unit: str) -> list[str]:
 def fixed(value: float, decimals: int) -> str:
     """Return a number with so many decimals; adding zero turns -0 into 0."""
     return f"{round(value, decimals) + 0.0:,.{decimals}f}"
-
-
-def decimals_of(values: Iterable[float | None], unit: str = "") -> int:
-    """Return the number of decimals that suits all of these numbers.
-
-    Amounts have two, and none from 1,000 on. Rates below 1 have three significant digits or more.
-    """
-    largest = max((abs(value) for value in values if value is not None), default=0.0)
-    if largest == 0.0 or largest >= 1000:
-        return 0
-    if largest >= (0.1 if unit else 1.0):
-        return 2
-    return 2 - math.floor(math.log10(largest))
 
 
 def confusion_table(confusion: Mapping[str, Any]) -> Table:

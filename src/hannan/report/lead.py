@@ -12,7 +12,11 @@ from hannan.report.mistakes import mistakes
 from hannan.report.wording import NOTHING, amount, decimals_for, unbroken
 
 _MOST_DOTS = 7
-_PLAIN = {"stump": "rule with one question", "boosted trees": "many small decision trees"}
+_PLAIN = {
+    "stump": "rule with one question",
+    "boosted trees": "many small decision trees",
+    "hn.Decider": "the trained hn.Decider",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,7 @@ class Choice:
     @property
     def label(self) -> str:
         """The name in words that need no explanation."""
-        words = {"current": "your current rule", "learner": "learns as it goes"}
+        words = {"current": "your current rule", "learner": "learning as it goes"}
         return words.get(self.kind, _PLAIN.get(self.name, self.name))
 
 
@@ -125,26 +129,29 @@ class Lead:
         >>> best = Choice("linear rule", "rule", 1.0, 0.9, 1.1, -0.5, -0.6, -0.4)
         >>> lead = Lead("…", [now, best], 50_000, "linear rule", unit="€", rows_word="customers")
         >>> print(lead.total.replace(chr(160), " "))
-        25,000 € less over 50,000 customers, 95 % interval 20,000 € to 30,000 € less
+        25,000 € less over 50,000 customers (95 % interval 20,000 € to 30,000 € less)
         """
         best = next((choice for choice in self.choices if choice.name == self.best), None)
         if best is None or best.difference is None or best.kind == "current":
             return None
         text = f"{self._over_all(best.difference)} over {self.rows:,} {self.rows_word}"
-        return unbroken(f"{text}, 95 % interval {self._range(best)}", self.unit)
+        return unbroken(f"{text} (95 % interval {self._range(best)})", self.unit)
 
     def html(self) -> str:
         """Return the beginning of the page."""
         warning = f"<p class='warning' role='note'>{self._text(self.warning or '')}</p>"
         told = [f"<p class='answer'>{self._text(self.sentence)}</p>"]
         if self.total is not None:
-            told.append(f"<p class='total'>In all: {escape(self.total)}.</p>")
+            head, _, interval = self.total.partition(" (")
+            told.append(
+                f"<p class='total'>In all <b>{escape(head)}</b> ({escape(interval)}.</p>"
+            )
         parts = [
             warning if self.warning else "",
             f"<div class='first'><div class='said'>{''.join(told)}</div>",
             f"{self._picture()}</div>",
             self._table(),
-            mistakes(self.confusion, self.unit),
+            mistakes(self.confusion, self.unit, {c.name: c.label for c in self.choices}),
         ]
         return "\n".join(part for part in parts if part)
 
@@ -172,7 +179,7 @@ class Lead:
     def _decimals(self) -> int:
         best = next((choice for choice in self.choices if choice.name == self.best), None)
         gap = None if best is None else best.difference
-        return decimals_for([choice.mean for choice in self.ranking], gap)
+        return decimals_for([choice.mean for choice in self.ranking], self.unit, gap)
 
     def _per_row(self, value: float) -> str:
         return amount(value, self._decimals, self.unit)
@@ -192,7 +199,7 @@ class Lead:
         if low is None or high is None:
             return "not known"
         if low < 0 < high:
-            return f"{self._over_all(low)} to {self._over_all(high)}, so it is not clear"
+            return f"{self._over_all(low)} to {self._over_all(high)}"
         near, far = sorted((low, high), key=abs)
         return f"{self._in_all(near)} to {self._over_all(far)}"
 
@@ -227,7 +234,7 @@ class Lead:
     def _table(self) -> str:
         compared = self.current is not None
         heads = [f"{'reward' if self.rewards else 'cost'} per row"]
-        heads += [f"over {self.rows:,} {self.rows_word}, against your current rule"] * compared
+        heads += [f"than now, over {self.rows:,} {self.rows_word}"] * compared
         rows = "\n".join(self._row(choice, compared) for choice in self.ranking)
         columns = "".join(f"<th scope='col' class='n'>{escape(head)}</th>" for head in heads)
         return (
