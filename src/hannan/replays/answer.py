@@ -17,12 +17,14 @@ from hannan.experiments.summary import Record, Row, compared, summarise
 from hannan.replays.data import Stream
 from hannan.replays.table import confusion_table, fixed, replay_table
 from hannan.report.lead import Choice, Lead
+from hannan.report.mistakes import bill
 from hannan.report.wording import decimals_for
 
 _FEW, _SHARE = 100, 0.01  # effective rounds below which an estimate is called rough
 _FEWEST = 30  # effective rounds of a choice that leads the answer
 _RARE = 0.05  # share of a class that is lost where all mistakes count alike
 _KINDS = ("rule", "constant", "current", "decider")
+_MOST_POINTS = 120  # of a curve
 _MOST_CLASSES = 12  # of a confusion table that is printed
 _WORDS = {
     "number": "numbers",
@@ -42,6 +44,7 @@ class Player:
     kind: str
     record: Record
     place: int
+    curve: dict[str, Any]
     plain: dict[str, Any]
     """Its figures, losses and rewards in the units of the file."""
 
@@ -73,14 +76,15 @@ class Answer:
         self.best = None if rows[0].best is None else rows[0].best.mean
         self.model = rows[0].found
         own = [[g for g in games if g["cell"]["learner"]["name"] == row.learner] for row in rows]
-        over = OverData([_mean_curve(played) for played in own], [row.effective for row in rows])
+        curves = [_mean_curve(played) for played in own]
+        over = OverData(curves, [row.effective for row in rows])
         self.players: list[Player] = []
         for place, (row, played) in enumerate(zip(rows, own, strict=True)):
             kind = played[0]["cell"]["learner"]["type"]
             kind = kind if kind in _KINDS else "learner"
             within = played[0]["result"].get("in_sample")
             plain = self._plain(row, kind, within, over.interval(place))
-            self.players.append(Player(row, kind, played[0], place, plain))
+            self.players.append(Player(row, kind, played[0], place, curves[place], plain))
         self._bandit = any(row.feedback == "semi" for row in rows)
         # Where learners see one loss per row, a rule fitted to all losses is no choice.
         rules = ("rule",) if stream.logged or not self._bandit else ()
@@ -338,10 +342,27 @@ class Answer:
             unit=self.units.unit or None,
             warning=" ".join([*filter(None, [self.warning]), *rare]) or None,
             confusion=self.confusion,
+            course=self._course,
             notes=[note for note in self.notes if note not in rare],
             columns=self.columns,
             snippet=snippet,
         )
+
+    @property
+    def _course(self) -> list[tuple[int, float]]:
+        """Rows so far with the difference so far between choice and current rule."""
+        if self.choice is None or self.current is None:
+            return []
+        (t, ours), (_, theirs) = (
+            (p.curve["t"], p.curve["loss"] or []) for p in (self.choice, self.current)
+        )
+        sign = -1.0 if self.units.rewards else 1.0
+        pairs = [
+            (int(row), sign * self.units.difference(a - b))
+            for row, a, b in zip(t, ours, theirs, strict=False)
+            if a is not None and b is not None
+        ]
+        return pairs[:: max(1, len(pairs) // _MOST_POINTS)][:-1] + pairs[-1:]
 
     def _choice(self, player: Player) -> Choice:
         """Return the numbers of a player, and its difference to the current rule."""
@@ -362,6 +383,11 @@ class Answer:
         confusion = self.confusion
         if confusion is not None and len(confusion["classes"]) <= _MOST_CLASSES:
             console.print(confusion_table(confusion), "", sep="\n")
+            if "costs" in confusion:
+                for who, counts in confusion["counts"].items():
+                    text = f"{who}: {bill(counts, confusion['costs'], self.units.unit)}"
+                    console.print(escape(text), soft_wrap=wrap, highlight=False)
+                console.print()
         for text in self.notes:
             console.print(escape(text), soft_wrap=wrap, highlight=False)
         for text in self.columns:

@@ -61,7 +61,7 @@ def replay_table(title: str, units: Units, rows: Rows, width: int) -> Table:
     for column in _COLUMNS:
         texts = _texts(column, rows, units.unit)
         if any(texts):
-            columns[f"mean {units.name}" if column.key == "mean" else column.heading] = texts
+            columns[_heading(column, units)] = texts
     for heading in _SPARE:
         wide = [max(map(len, (head, *texts))) for head, texts in columns.items()]
         if max(map(len, rows)) + sum(_GAP + entry for entry in wide) > width:
@@ -72,9 +72,17 @@ def replay_table(title: str, units: Units, rows: Rows, width: int) -> Table:
     table.add_column("", no_wrap=True)
     for heading in columns:
         table.add_column(heading, justify="right", no_wrap=True)
-    for i, name in enumerate(rows):
-        table.add_row(escape(name), *(texts[i] for texts in columns.values()))
+    for i, (name, row) in enumerate(rows.items()):
+        # The best in hindsight is no choice, so it has no kind.
+        style = {"current": "bold", None: "dim"}.get(row.get("kind"))
+        table.add_row(escape(name), *(texts[i] for texts in columns.values()), style=style)
     return table
+
+
+def _heading(column: _Column, units: Units) -> str:
+    if column.key != "mean":
+        return column.heading
+    return f"mean {units.name}" + (f", {units.unit}" if units.unit else "")
 
 
 def _texts(column: _Column, rows: Rows, unit: str) -> list[str]:
@@ -92,7 +100,7 @@ def fixed(value: float, decimals: int) -> str:
 
 def confusion_table(confusion: Mapping[str, Any]) -> Table:
     """How often each action was taken where each class was right, by the best choice and now."""
-    table = plain_table("what was done, by what was right")
+    table = plain_table("decisions by right answer")
     table.add_column("right", no_wrap=True)
     for who in confusion["counts"]:
         for action in confusion["actions"]:

@@ -114,7 +114,7 @@ def _page(
 
 
 def _folded(curves: str) -> str:
-    head = "<summary>For specialists: curves, regret, work and parameters</summary>"
+    head = "<summary>For specialists</summary>"
     return f"<details class='specialists'>{head}\n{curves}\n</details>"
 
 

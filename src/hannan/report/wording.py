@@ -55,6 +55,16 @@ def amount(value: float, decimals: int, unit: str | None = None) -> str:
     return f"{text}{NBSP}{unit}"
 
 
+def between(low: float, high: float, decimals: int, unit: str | None = None) -> str:
+    """Return an interval, whose unit stands once unless it stands before the numbers.
+
+    >>> between(0.994, 1.41, 2, "€").replace(NBSP, " "), between(-3, 4, 0, "$")
+    ('0.99 to 1.41 €', '−$3 to $4')
+    """
+    first = unit if unit in _BEFORE else None
+    return f"{amount(low, decimals, first)} to {amount(high, decimals, unit)}"
+
+
 def decimals_for(
     values: Iterable[float | None], unit: str | None = None, gap: float | None = None
 ) -> int:
