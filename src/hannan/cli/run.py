@@ -173,8 +173,8 @@ def _print_answer(console: Console, answer: dict[str, Any]) -> None:
     lead = Lead.from_dict(answer["page"])
     units = Units(rewards=lead.rewards, unit=lead.unit or "")
     wrap = not console.is_terminal
-    sentence = str(answer["results"]["answer"])
-    console.print(f"[bold]{escape(sentence)}[/]", "", soft_wrap=wrap, sep="\n")
+    told = f"[bold]{escape(str(answer['results']['answer']))}[/]"
+    console.print(told, "", soft_wrap=wrap, sep="\n", highlight=False)
     title = f"{answer['title']}, {lead.rows:,} rounds"
     table = replay_table(title, units, answer["table"], console.width)
     console.print(table, "", sep="\n")

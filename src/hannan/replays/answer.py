@@ -374,7 +374,8 @@ class Answer:
     def print(self, console: Console, snippet: str, name: str) -> None:
         """Print the sentence, the table, and what is behind them."""
         wrap = not console.is_terminal  # whole words in a terminal, one line in a pipe
-        console.print(f"[bold]{escape(self.sentence)}[/]", "", soft_wrap=wrap, sep="\n")
+        told = f"[bold]{escape(self.sentence)}[/]"
+        console.print(told, "", soft_wrap=wrap, sep="\n", highlight=False)
         title = f"{name}, {self.stream.rounds:,} rounds"
         if len(title) > console.width:
             title = f"{Path(name).name}, {self.stream.rounds:,} rounds"
