@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 
 import numpy as np
@@ -235,13 +236,52 @@ def test_learners_are_checked_before_anything_is_played():
     assert stages == ["reading the frame"]
 
 
-def test_rare_classes_without_costs_have_a_note():
+def test_rare_classes_without_costs_have_a_note(tmp_path):
     rng = np.random.default_rng(0)
     frame = {"x": rng.normal(size=1000), "y": np.where(np.arange(1000) % 50 == 0, "yes", "no")}
-    notes = " ".join(hn.replay(frame, label="y", **FAST).notes)
-    assert "Your classes are 2 : 98" in notes
+    again = hn.replay(frame, label="y", **FAST)
+    assert "Your classes are 2 : 98" in " ".join(again.notes)
+    page = again.report(tmp_path).read_text(encoding="utf-8")
+    assert "<p class='warning' role='note'>Your classes are 2 : 98" in page
+    assert page.count("Your classes are") == 1
     cost = {"yes": {"no": 50}}
     assert "Your classes" not in " ".join(hn.replay(frame, label="y", cost=cost, **FAST).notes)
+
+
+def coins(n=600):
+    """Labels by chance: no rule is clearly better than the current one, which is right at times."""
+    rng = np.random.default_rng(3)
+    frame = {
+        "x": rng.normal(size=n),
+        "y": rng.choice(["a", "b"], n),
+        "now": rng.choice(["a", "b"], n),
+    }
+    frame["now"] = np.where(rng.random(n) < 0.1, frame["y"], frame["now"])
+    return frame
+
+
+def test_an_interval_with_both_signs_says_which_end_is_more_and_which_is_less():
+    again = hn.replay(coins(), label="y", current="now", unit="€", **FAST)
+    ends = re.search(r"not clear \(95 % interval [\d,.]+ (\w+) to [\d,.]+ (\w+)\)", again.answer)
+    assert set(ends.groups()) == {"less", "more"}
+    amounts = re.findall(r"([\d,.]+) € (?:more|less|per)", again.answer)
+    assert all(len(each.partition(".")[2]) in (0, 2) for each in amounts)
+
+
+def test_the_page_says_everything_once(tmp_path):
+    frame = coins()
+    frame["y"] = np.where(np.arange(600) % 25 == 0, None, frame["y"])
+    again = hn.replay(frame, label="y", current="now", unit="€", **FAST)
+    page = again.report(tmp_path).read_text(encoding="utf-8")
+    header = page[page.index("<header") : page.index("</header>")].replace("\xa0", " ")
+    assert header.count("are left out because") == 1
+    assert header.index("class='warning'") < header.index("class='answer'")
+    said = re.search(r"<p class='answer'>(.*?)</p>", header).group(1)
+    total = re.search(r"<p class='total'>(.*?)</p>", header).group(1)
+    assert "over 576 rows" in total
+    assert "over 576 rows" not in said
+    assert said.count("interval") == total.count("interval") == 1
+    assert "class='picture course'" in header
 
 
 # Files with known truth ------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """The report in a real browser."""
 
 import json
+import re
 
 import pytest
 from selenium.webdriver.common.by import By
@@ -11,6 +12,7 @@ from hannan.report.sections import gather
 from tests.report import records
 from tests.report.test_write_report import lead
 
+COURSE = [(10 * k, -10.4 * k) for k in range(1, 101)]
 DESKTOP, PHONE = (1280, 900), (390, 844)
 
 
@@ -70,6 +72,10 @@ MADE = {
     "nasty": records.nasty,
     "crowded": records.crowded,
     "answered": records.small,
+    "long": lambda: records.experiment(
+        {"digits": records.WORLDS["digits"]},
+        {"ContextSemiBanditFTPL, self-tuned": {"type": "Exp4"}},
+    ),
 }
 
 
@@ -82,7 +88,7 @@ class Reports(dict):
 
     def __missing__(self, name):
         path = self.folder / f"{name}.html"
-        more = {"lead": lead()} if name == "answered" else {}
+        more = {"lead": lead(warning="Rows left out.", course=COURSE)} if name == "answered" else {}
         self[name] = write_report(*MADE[name](), path, f"The {name} report", "In brief.", **more)
         return self[name]
 
@@ -300,6 +306,67 @@ def test_the_answer_stands_at_the_top(browser, reports):
     box = "document.querySelector('.answer').getBoundingClientRect()"
     top, bottom = page(f"return [{box}.top, {box}.bottom]")
     assert 0 < top < bottom < 500
+
+
+@pytest.mark.parametrize("size", [(400, 850), (1400, 900)])
+def test_warning_answer_and_picture_are_on_the_first_screen_in_this_order(browser, reports, size):
+    page = Page(browser, reports["answered"]).open(size)
+    tops, bottoms = page(
+        """const boxes = [".warning", ".answer", ".total", ".picture"].map(
+          (one) => document.querySelector(one).getBoundingClientRect());
+        return [boxes.map((box) => box.top), boxes.map((box) => box.bottom)];"""
+    )
+    assert tops[0] < tops[1] < tops[2]
+    assert tops[3] > bottoms[0]
+    assert bottoms[3] < size[1]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_picture_is_seen_in_either_light(browser, reports, scheme):
+    page = Page(browser, reports["answered"]).open(scheme=scheme)
+    ground = page("return getComputedStyle(document.body).backgroundColor")
+    kinds = {".picture g text": "fill", ".picture circle": "fill", ".picture g line": "stroke",
+             ".picture .today": "stroke", ".picture .line": "stroke"}  # fmt: skip
+    for selector, kind in kinds.items():
+        colours = page(
+            """return [...document.querySelectorAll(arguments[0])].map(
+              (one) => getComputedStyle(one)[arguments[1]]);""",
+            selector,
+            kind,
+        )
+        assert colours
+        assert all(abs(shade(colour) - shade(ground)) > 60 for colour in colours)
+
+
+def shade(colour):
+    """The mean of red, green and blue."""
+    channels = [float(number) for number in re.findall(r"[\d.]+", colour)[:3]]
+    scale = 255 if colour.startswith("color(") else 1
+    return scale * sum(channels) / 3
+
+
+def test_charts_for_specialists_are_drawn_when_they_are_opened(browser, reports):
+    page = Page(browser, reports["answered"]).open()
+    assert not page.one(".charts").is_displayed()
+    page.one(".specialists > summary").click()
+    width = browser.execute_async_script(
+        """const tell = arguments[0];
+        const width = () => document.querySelector(".plot svg").getBoundingClientRect().width;
+        setTimeout(() => tell(width()), 200);"""
+    )
+    assert page.one(".charts").is_displayed()
+    assert width > 300
+
+
+@pytest.mark.parametrize("size", [(400, 800), (1400, 900)])
+def test_no_name_is_cut_off_in_the_table_of_work(browser, reports, size):
+    page = Page(browser, reports["long"]).open(size)
+    for cell in page.all(".effort th[scope=row]"):
+        assert page("return getComputedStyle(arguments[0]).textOverflow", cell) == "clip"
+        wide, room = page("return [arguments[0].scrollWidth, arguments[0].clientWidth]", cell)
+        assert wide <= room + 1
+    widths = "const box = document.querySelector('.work .scroll'); return box.%s"
+    assert page(widths % "scrollWidth") <= page(widths % "clientWidth")
 
 
 def test_charts_follow_the_window(browser, reports):

@@ -123,9 +123,12 @@ def test_tables_hold_the_final_numbers_and_the_parameters(tmp_path):
     found, times = records.experiment(seeds=4)
     text = written(tmp_path, (found, times))
     tables = re.findall(r"<table class='(\w+)'>(.*?)</table>", text, re.S)
-    assert [kind for kind, _ in tables] == ["overview", *["effort", "standings", "parameters"] * 3]
+    assert [kind for kind, _ in tables] == [
+        *["overview"] * 3,
+        *["effort", "standings", "parameters"] * 3,
+    ]
     standing = gather(found, times)[0].standings[0]
-    first = re.search(r"<tbody>\s*<tr>(.*?)</tr>", tables[2][1], re.S).group(1)
+    first = re.search(r"<tbody>\s*<tr>(.*?)</tr>", tables[4][1], re.S).group(1)
     cells = [plain(cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", first, re.S)]
     assert cells[0] == "earned"
     assert cells[1].startswith(f"{float(standing.mean_loss.mean):.4f} ± ")
@@ -133,8 +136,8 @@ def test_tables_hold_the_final_numbers_and_the_parameters(tmp_path):
     assert cells[3:7] == [f"t{standing.exponent:.2f}", "✓ 900", "500", "3.00"]
     assert int(cells[7].replace(",", "")) == round(1 / standing.seconds_per_round)
     restarting = "learner = ContextFTPL(noise = once), detector = Bernstein(delta = 0.002)"
-    assert restarting in plain(tables[3][1])
-    assert "0–3" in tables[3][1]
+    assert restarting in plain(tables[5][1])
+    assert "0–3" in tables[5][1]
 
 
 def test_final_tables_are_ranked_and_the_best_stands_out(tmp_path):
@@ -160,10 +163,32 @@ def test_a_mean_regret_above_its_bound_is_marked(tmp_path):
 def test_the_reading_says_who_lost_least_and_whose_regret_is_below_its_bound():
     told = plain(reading(gather(*records.experiment(seeds=4, bound=200.0))))
     assert told.startswith("Seven learners met three environments over four seeds of 10,000 rounds")
-    assert re.search(r"On Digits, bandit feedback, earned lost least: 0\.0\d+\s±\s0\.00\d+ a", told)
-    assert re.search(r"On A leader-punishing adversary, earned lost least: 0\.1", told)
-    assert "clearly less than the next, adaptive (0." in told
+    assert "On Digits, bandit feedback, earned lost least, clearly less than the next, ad" in told
+    assert "On A leader-punishing adversary, earned lost least" in told
+    assert "±" not in told  # the tables below hold the numbers
     assert "is below the theorem’s bound everywhere." in told
+
+
+def test_a_single_environment_is_read_with_numbers():
+    told = plain(reading(gather(*records.experiment(seeds=4))[:1]))
+    assert re.search(r"On Digits, bandit feedback, earned lost least: 0\.0\d+\s±\s0\.00\d+ a", told)
+    assert "clearly less than the next, adaptive (0." in told
+
+
+def test_every_environment_has_an_overview_without_holes(tmp_path):
+    found, times = records.experiment(seeds=2)
+    gone = [r for r in found if r["cell"]["environment"]["name"] == "digits"
+            or r["cell"]["learner"]["name"] != "earned"]  # fmt: skip
+    text = written(tmp_path, (gone, times))
+    tables = re.findall(r"<table class='overview'>(.*?)</table>", text, re.S)
+    sections = gather(gone, times)
+    assert len(tables) == len(sections) == 3
+    for table, section in zip(tables, sections, strict=True):
+        assert re.findall(r"</i>([^<]*)</th>", table) == [s.label for s in section.ranking]
+        assert "–" not in table
+        assert table.count("<b>") == 1
+    assert "earned" in tables[0]
+    assert "earned" not in tables[1]
 
 
 def test_learners_that_are_close_are_not_ranked():
@@ -274,17 +299,17 @@ def answered(tmp_path, **more):
 def test_the_page_begins_with_the_answer_and_the_total(tmp_path):
     told = answered(tmp_path)
     assert "Your current rule costs 1.31 per row; &lt;the&gt; best" in told
-    assert "In all: 1,040\xa0€ less over 1,000 customers, 95\xa0%\xa0interval 940\xa0€" in told
+    total = (
+        "In all <b>1,040\xa0€\xa0less over 1,000 customers</b> (95\xa0%\xa0interval 940 to 1,140"
+    )
+    assert f"{total}\xa0€\xa0less)." in told
     assert "class='reading'" not in told
     assert "met one environment" not in told
 
 
-def test_a_total_that_may_be_of_either_sign_is_not_called_clear(tmp_path):
-    told = answered(tmp_path, best="always block")
-    expected = (
-        "90\xa0€ more over 1,000 customers, 95\xa0%\xa0interval 20\xa0€ less to 200\xa0€ more"
-    )
-    assert f"{expected}, so it is not clear." in told
+def test_a_total_that_may_be_of_either_sign_says_both(tmp_path):
+    told = answered(tmp_path, best="always block").replace("\xa0", " ")
+    assert "90 € more over 1,000 customers</b> (95 % interval 20 € less to 200 € more)." in told
 
 
 def test_numbers_are_never_torn_from_their_units(tmp_path):
@@ -299,23 +324,23 @@ def test_the_table_is_sorted_and_names_the_current_rule(tmp_path):
     rows = re.findall(r"<tr class='(\w*)'><th scope='row'>(.*?)</th>(.*?)</tr>", table, re.S)
     assert [(look, name) for look, name, _ in rows] == [
         ("best", "linear rule"),
-        ("", "learns as it goes"),
+        ("", "learning as it goes"),
         ("now", "your current rule"),
         ("", "always block"),
     ]
     cells = [re.findall(r"<td.*?</td>", cells) for *_, cells in rows]
     assert [plain(cell) for cell in cells[0]] == [
-        "0.27\xa0€0.24\xa0€ to 0.31\xa0€",
-        "1,040\xa0€ less940\xa0€ to 1,140\xa0€ less",
+        "0.27\xa0€0.24 to 0.31\xa0€",
+        "1,040\xa0€\xa0less940 to 1,140\xa0€\xa0less",
     ]
     assert plain(cells[2][1]) == "–"
-    assert "not clear" in plain(cells[3][1])
+    assert plain(cells[3][1]).replace("\xa0", " ") == "90 € more20 € less to 200 € more"
 
 
 def test_rewards_are_sorted_the_other_way(tmp_path):
     table = answered(tmp_path, rewards=True)
     names = re.findall(r"<th scope='row'>(.*?)</th>", table[: table.index("class='confusion")])
-    assert names == ["always block", "your current rule", "learns as it goes", "linear rule"]
+    assert names == ["always block", "your current rule", "learning as it goes", "linear rule"]
     assert "Further right is better." in table
 
 
@@ -346,6 +371,8 @@ def test_a_warning_stands_before_everything_else(tmp_path):
 def test_the_confusion_table_adds_up_the_mistakes(tmp_path):
     told = answered(tmp_path)
     assert "540 × 80\xa0€ + 1,394 × 6\xa0€ = 51,564\xa0€" in told
+    assert "<span>540</span><small>× 80\xa0€ = 43,200\xa0€</small>" in told
+    assert "<span>1,394</span><small>× 6\xa0€ = 8,364\xa0€</small>" in told
     assert "&lt;yes&gt;" in told
     without = lead().confusion | {"costs": None}
     assert "51,564" not in answered(tmp_path, confusion=without)
@@ -358,6 +385,33 @@ def test_remarks_columns_and_code_are_folded(tmp_path):
     for part in ("no drift found", "used as numbers: a, b", "import hannan as hn"):
         assert part in folded
         assert text.count(part) == 1
+
+
+def test_curves_and_words_for_specialists_are_folded(tmp_path):
+    text = written(tmp_path, records.small(), lead=lead())
+    (head,) = re.findall(r"<details class='specialists'><summary>(.*?)</summary>", text)
+    assert head == "For specialists"
+    visible = text[text.index("<body") : text.index("<details class='specialists'>")]
+    for word in ("egret", "certificate", "Oracle", "<sup>"):
+        assert word not in visible
+        assert word in text
+    assert "class='specialists'" not in written(tmp_path, records.small())
+
+
+def test_a_curve_shows_the_difference_so_far_with_a_band(tmp_path):
+    told = answered(tmp_path, course=[(250, -300.0), (500, -520.0), (1000, -1040.0)])
+    picture = re.search(r"<svg class='picture course'.*", told, re.S).group()
+    (band, line) = ([float(y) for y in re.findall(r"[\d.]+ ([\d.]+)", d)]
+                    for d in re.findall(r"d='M(.*?)Z?'", picture))  # fmt: skip
+    assert len(line) == 4
+    assert line == sorted(line)  # less is further down
+    halves = [(below - above) / 2 for above, below in zip(band[:4], band[:3:-1], strict=True)]
+    per_row = (line[-1] - line[0]) / 1040
+    assert halves == pytest.approx([100 * per_row * (t / 1000) ** 0.5 for t in (0, 250, 500, 1000)],
+                                   abs=0.15)  # fmt: skip
+    assert "−1,000" in picture
+    assert "Below the line is better." in told
+    assert "course" not in answered(tmp_path)
 
 
 def test_a_lead_survives_being_written_as_json():

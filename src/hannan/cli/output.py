@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,11 @@ from rich.text import Text
 
 from hannan.core import HannanError
 from hannan.experiments.cell import Cell
+from hannan.experiments.over_data import Units
 from hannan.experiments.plan import Plan
 from hannan.experiments.results import ResultsError
 from hannan.experiments.run import Run, run
-from hannan.experiments.summary import Record, Row
+from hannan.experiments.summary import Interval, Record, Row
 from hannan.replays.table import plain_table
 
 _SEES = {"full": "all", "semi": "chosen", "none": "nothing"}
@@ -116,11 +118,30 @@ def print_rows(console: Console, rows: Sequence[Row], records: Sequence[Record])
     """Print a table for each environment: its learners, and the best policy in hindsight."""
     worlds = [record["cell"]["environment"] for record in records]
     titles = {world["name"]: world.get("title", world["name"]) for world in worlds}
+    units = {world["name"]: Units.of(world) for world in worlds}
     for name, group in groupby(rows, key=lambda row: row.environment):
-        console.print(_world_table(titles[name], list(group)), "")
+        shown = [_in_units(row, units[name]) for row in group]
+        console.print(_world_table(titles[name], shown, f"mean {units[name].name}"), "")
 
 
-def _world_table(title: str, rows: list[Row]) -> Table:
+def _in_units(row: Row, units: Units) -> Row:
+    """Return a row in the units of the file, where the environment has one."""
+
+    def scaled(interval: Interval | None, mean: Callable[[float], float]) -> Interval | None:
+        if interval is None:
+            return None
+        return Interval(mean(interval.mean), units.difference(interval.half_width), interval.count)
+
+    return replace(
+        row,
+        mean_loss=scaled(row.mean_loss, units.mean),
+        best=scaled(row.best, units.mean),
+        regret=scaled(row.regret, units.difference),
+        certificate=scaled(row.certificate, units.difference),
+    )
+
+
+def _world_table(title: str, rows: list[Row], mean: str) -> Table:
     first = rows[0]
     table = plain_table(f"{escape(title)}, {first.rounds:,} rounds\n")
     logged = any(row.effective < 0.999 * row.rounds for row in rows)
@@ -134,7 +155,7 @@ def _world_table(title: str, rows: list[Row]) -> Table:
     ]
     table.add_column("learner")
     for name, _ in shown:
-        table.add_column(name, justify="right")
+        table.add_column(mean if name == "mean loss" else name, justify="right")
     for row in rows:
         table.add_row(escape(row.learner), *(show(row) or "-" for _, show in shown))
     if first.best is not None and common:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
+from rich.markup import escape
 
 from hannan.cli.output import (
     COUNT,
@@ -20,9 +22,12 @@ from hannan.cli.output import (
     write_report_of,
 )
 from hannan.core import ParameterError
+from hannan.experiments.over_data import Units
 from hannan.experiments.plan import Plan, read_outline, read_plan
 from hannan.experiments.run import Run, read_run
 from hannan.experiments.summary import summarise
+from hannan.replays.table import replay_table
+from hannan.report.lead import Lead
 
 _BACKENDS = ("serial", "loky", "dask", "ray")
 
@@ -122,25 +127,56 @@ def _print(plan: Plan, done: Run, folder: Path, report: Path | None, as_json: bo
 def show(
     results: Path, report: Path | None, export: Path | None, formats: tuple[str, ...], as_json: bool
 ) -> None:
-    """Show RESULTS: the folder that `hannan run` wrote, or its results.jsonl."""
+    """Show RESULTS: the folder that `hannan run` or `hannan replay` wrote, or its results.jsonl."""
     with reading(results):
         done, title, description = read_run(results)
         records, times = done.records, done.times
         rows = summarise(records, times)
+        answer = _answer(results, title)
         written: list[Path] = []
         if report is not None:
             from hannan.report import write_report
 
-            written.append(write_report(records, times, report, title, description))
+            lead = None if answer is None else Lead.from_dict(answer["page"])
+            about = (report, title, description)
+            written.append(write_report(records, times, *about, lead=lead))
         if export is not None:
             from hannan.report import write_figures
 
             written += write_figures(records, times, export, formats or ("png", "svg"))
         if as_json:
             files = [str(path) for path in written]
-            print_json({"rows": [row.as_dict() for row in rows], "files": files})
+            plain = {"rows": [row.as_dict() for row in rows]}
+            told = plain if answer is None else answer["results"]
+            print_json({**told, "files": files})
             return
         console = Console()
-        print_rows(console, rows, records)
+        if answer is None:
+            print_rows(console, rows, records)
+        else:
+            _print_answer(console, answer)
         for path in written:
             console.print(f"wrote {path}", soft_wrap=True)
+
+
+def _answer(results: Path, title: str) -> dict[str, Any] | None:
+    """Return what a replay of this title wrote beside its results; None if there is nothing."""
+    path = (results if results.is_dir() else results.parent) / "answer.json"
+    if not path.is_file():
+        return None
+    kept = dict(json.loads(path.read_bytes()))
+    return kept if kept["title"] == title else None
+
+
+def _print_answer(console: Console, answer: dict[str, Any]) -> None:
+    """Print the answer of a replay and its table, in the units of the file."""
+    lead = Lead.from_dict(answer["page"])
+    units = Units(rewards=lead.rewards, unit=lead.unit or "")
+    wrap = not console.is_terminal
+    told = f"[bold]{escape(str(answer['results']['answer']))}[/]"
+    console.print(told, "", soft_wrap=wrap, sep="\n", highlight=False)
+    title = f"{answer['title']}, {lead.rows:,} rounds"
+    table = replay_table(title, units, answer["table"], console.width)
+    console.print(table, "", sep="\n")
+    for note in lead.notes:
+        console.print(escape(note), soft_wrap=wrap, highlight=False)

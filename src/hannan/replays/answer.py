@@ -15,13 +15,16 @@ from rich.markup import escape
 from hannan.experiments.over_data import OverData
 from hannan.experiments.summary import Record, Row, compared, summarise
 from hannan.replays.data import Stream
-from hannan.replays.table import confusion_table, decimals_of, fixed, replay_table
+from hannan.replays.table import confusion_table, fixed, replay_table
 from hannan.report.lead import Choice, Lead
+from hannan.report.mistakes import bill
+from hannan.report.wording import decimals_for
 
 _FEW, _SHARE = 100, 0.01  # effective rounds below which an estimate is called rough
 _FEWEST = 30  # effective rounds of a choice that leads the answer
 _RARE = 0.05  # share of a class that is lost where all mistakes count alike
 _KINDS = ("rule", "constant", "current", "decider")
+_MOST_POINTS = 120  # of a curve
 _MOST_CLASSES = 12  # of a confusion table that is printed
 _WORDS = {
     "number": "numbers",
@@ -41,6 +44,7 @@ class Player:
     kind: str
     record: Record
     place: int
+    curve: dict[str, Any]
     plain: dict[str, Any]
     """Its figures, losses and rewards in the units of the file."""
 
@@ -72,14 +76,15 @@ class Answer:
         self.best = None if rows[0].best is None else rows[0].best.mean
         self.model = rows[0].found
         own = [[g for g in games if g["cell"]["learner"]["name"] == row.learner] for row in rows]
-        over = OverData([_mean_curve(played) for played in own], [row.effective for row in rows])
+        curves = [_mean_curve(played) for played in own]
+        over = OverData(curves, [row.effective for row in rows])
         self.players: list[Player] = []
         for place, (row, played) in enumerate(zip(rows, own, strict=True)):
             kind = played[0]["cell"]["learner"]["type"]
             kind = kind if kind in _KINDS else "learner"
             within = played[0]["result"].get("in_sample")
             plain = self._plain(row, kind, within, over.interval(place))
-            self.players.append(Player(row, kind, played[0], place, plain))
+            self.players.append(Player(row, kind, played[0], place, curves[place], plain))
         self._bandit = any(row.feedback == "semi" for row in rows)
         # Where learners see one loss per row, a rule fitted to all losses is no choice.
         rules = ("rule",) if stream.logged or not self._bandit else ()
@@ -88,7 +93,8 @@ class Answer:
         self.reference = self.current or self.player("constant")
         self._compare(over)
         means = [row["mean"] for row in self.listed().values()]
-        self._decimals = decimals_of(means, self.units.unit)
+        gap = None if self.choice is None else self.choice.plain["difference"]
+        self._decimals = decimals_for(means, self.units.unit, gap)
 
     def player(self, *kinds: str) -> Player | None:
         """Return the best player of some kinds; an action alone in case of a tie.
@@ -146,11 +152,14 @@ class Answer:
 
     @property
     def sentence(self) -> str:
-        """The cost of the current rule and of the best choice, and how sure the difference is."""
+        """Rows left out, the cost of the current rule and of the best choice, and how sure."""
+        return f"{self.stream.left_out or ''} {self._said()}".lstrip()
+
+    def _said(self, total: bool = True) -> str:
+        """Compare the best choice with the current rule, with or without the total."""
         choice, current, reference = self.choice, self.current, self.reference
-        start = f"{self.stream.left_out} " if self.stream.left_out else ""
         if choice is None or reference is None:
-            return f"{start}The data say nothing about any choice: no logged action was played."
+            return "The data say nothing about any choice: no logged action was played."
         costs, cost = ("earns", "earned") if self.units.rewards else ("costs", "cost")
         called = {
             "constant": f"“{choice}”",
@@ -163,12 +172,12 @@ class Answer:
             best = "; the best choice found here"
             if current.mean <= choice.mean:
                 best = ", and nothing tried here does better: the best of it"
-            return f"{start}{now}{best}, {would}{self._clearly(choice)}{self.stream.assumption}."
+            return f"{now}{best}, {would}{self._clearly(choice, total)}{self.stream.assumption}."
         against = ""
         if choice is not reference:
             against = f", against {self._mean(reference.mean)} for “{reference}”"
             against += self._clearly(choice)
-        return f"{start}The best choice found here, {would} per row{against}."
+        return f"The best choice found here, {would} per row{against}."
 
     def _interval_of(self, player: Player) -> str:
         mean = self._mean(player.mean)
@@ -177,23 +186,27 @@ class Answer:
         low, high = (fixed(player.plain[end], self._decimals) for end in ("low", "high"))
         return f"{mean} (95 % interval {low} to {high})"
 
-    def _clearly(self, choice: Player) -> str:
+    def _clearly(self, choice: Player, total: bool = True) -> str:
         """Say how far a player is from the current rule, per row and in total, and how sure."""
         plain, rounds = choice.plain, self.stream.rounds
         difference = plain["difference"]
         more = difference >= 0.0 if self.units.rewards else difference > 0.0
         sign, word = (1.0, "more") if more else (-1.0, "less")
-        amount, total = abs(difference), abs(difference) * rounds
-        decimals = 0 if total >= 100.0 else decimals_of([total], self.units.unit)
-        whole = self._with_unit(fixed(total, decimals))
-        text = f"{self._amount(amount)} {word} per row, {whole} {word} over {rounds:,} rows"
+        whole = abs(difference) * rounds
+        decimals = 0 if whole >= 100.0 else decimals_for([whole], self.units.unit)
+        text = f"{self._amount(abs(difference))} {word} per row"
+        if total:
+            text += f", {self._with_unit(fixed(whole, decimals))} {word} over {rounds:,} rows"
         if plain["difference_low"] is None:
             return f": {text}"
         ends = sorted(sign * plain[end] * rounds for end in ("difference_low", "difference_high"))
-        low, high = (fixed(end, decimals) for end in ends)
-        clear = ends[0] > 0.0
-        unclear = "" if clear else ", which is not clear"
-        return f": {'clearly ' * clear}{text}{unclear} (95 % interval {low} to {high})"
+        low, high = (fixed(abs(end), decimals) for end in ends)
+        if ends[0] > 0.0:
+            text = f"clearly {text}"
+        else:
+            text += ", which is not clear"
+            low, high = f"{low} {'less' if more else 'more'}", f"{high} {word}"
+        return f": {text} (95 % interval {low} to {high})" if total else f": {text}"
 
     @property
     def clear(self) -> bool:
@@ -265,8 +278,6 @@ class Answer:
                 times = "once" if count == 1 else f"{count} times"
                 what = "no drift found" if count == 0 else f"drift found, started over {times}"
                 notes.append(f"{player.name}: {what}.")
-            if player.row.hints is not None:
-                notes.append(f"{player.name}: {player.row.hints.scaled(self.units.width)}.")
         return notes
 
     @property
@@ -321,19 +332,37 @@ class Answer:
 
     def page(self, snippet: str) -> Lead:
         """Return the beginning of the report."""
+        rare = self._notes_of_classes()  # not to be folded away
         return Lead(
-            self.sentence,
+            self._said(total=self.current is None),
             [self._choice(player) for player in self._shown],
             self.stream.rounds,
             None if self.choice is None else self.choice.name,
             rewards=self.units.rewards,
             unit=self.units.unit or None,
-            warning=self.warning,
+            warning=" ".join([*filter(None, [self.warning]), *rare]) or None,
             confusion=self.confusion,
-            notes=self.notes,
+            course=self._course,
+            notes=[note for note in self.notes if note not in rare],
             columns=self.columns,
             snippet=snippet,
         )
+
+    @property
+    def _course(self) -> list[tuple[int, float]]:
+        """Rows so far with the difference so far between choice and current rule."""
+        if self.choice is None or self.current is None:
+            return []
+        (t, ours), (_, theirs) = (
+            (p.curve["t"], p.curve["loss"] or []) for p in (self.choice, self.current)
+        )
+        sign = -1.0 if self.units.rewards else 1.0
+        pairs = [
+            (int(row), sign * self.units.difference(a - b))
+            for row, a, b in zip(t, ours, theirs, strict=False)
+            if a is not None and b is not None
+        ]
+        return pairs[:: max(1, len(pairs) // _MOST_POINTS)][:-1] + pairs[-1:]
 
     def _choice(self, player: Player) -> Choice:
         """Return the numbers of a player, and its difference to the current rule."""
@@ -345,7 +374,8 @@ class Answer:
     def print(self, console: Console, snippet: str, name: str) -> None:
         """Print the sentence, the table, and what is behind them."""
         wrap = not console.is_terminal  # whole words in a terminal, one line in a pipe
-        console.print(f"[bold]{escape(self.sentence)}[/]", "", soft_wrap=wrap, sep="\n")
+        told = f"[bold]{escape(self.sentence)}[/]"
+        console.print(told, "", soft_wrap=wrap, sep="\n", highlight=False)
         title = f"{name}, {self.stream.rounds:,} rounds"
         if len(title) > console.width:
             title = f"{Path(name).name}, {self.stream.rounds:,} rounds"
@@ -354,6 +384,11 @@ class Answer:
         confusion = self.confusion
         if confusion is not None and len(confusion["classes"]) <= _MOST_CLASSES:
             console.print(confusion_table(confusion), "", sep="\n")
+            if "costs" in confusion:
+                for who, counts in confusion["counts"].items():
+                    text = f"{who}: {bill(counts, confusion['costs'], self.units.unit)}"
+                    console.print(escape(text), soft_wrap=wrap, highlight=False)
+                console.print()
         for text in self.notes:
             console.print(escape(text), soft_wrap=wrap, highlight=False)
         for text in self.columns:
@@ -403,7 +438,7 @@ class Answer:
         heads = ("", mean, "95 % interval", difference, "95 % interval", f"total{unit}")
         rows: list[tuple[str, ...]] = []
         marked, listed = [], self.listed()
-        decimals = decimals_of([row["total"] for row in listed.values()], self.units.unit)
+        decimals = decimals_for([row["total"] for row in listed.values()], self.units.unit)
         for place, (name, row) in enumerate(listed.items()):
             if row.get("kind") == "current":
                 marked.append(place)
@@ -468,7 +503,7 @@ class Answer:
         return self._with_unit(fixed(self.units.mean(loss), self._decimals))
 
     def _amount(self, value: float) -> str:
-        return self._with_unit(fixed(value, decimals_of([value], self.units.unit)))
+        return self._with_unit(fixed(value, decimals_for([value], self.units.unit)))
 
     def _with_unit(self, text: str) -> str:
         return f"{text} {self.units.unit}".rstrip()

@@ -6,6 +6,7 @@ import csv
 import difflib
 import inspect
 import io
+import json
 import math
 import os
 import shutil
@@ -27,6 +28,7 @@ from hannan.experiments.cell import Cell
 from hannan.experiments.fitted_rules import FOLDS, records_of
 from hannan.experiments.game import world_rng
 from hannan.experiments.plan import Plan, make_plan
+from hannan.experiments.results import replace_file
 from hannan.experiments.run import Run, run
 from hannan.replays.answer import Answer, Player
 from hannan.replays.data import OPTIONS, Stream, read_stream
@@ -178,12 +180,22 @@ class Replay:
             writer.writerows(zip(table["row"], table["decision"], strict=True))
 
     def report(self, folder: str | os.PathLike[str]) -> Path:
-        """Write the report, an HTML page, to a folder, and return its path."""
+        """Write the report, an HTML page, to a folder, and return its path.
+
+        `hannan show` reads the file ``answer.json`` beside it.
+        """
         from hannan.report import write_report
 
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
         page, about = self._results.page(self.code), (self._plan.title, self._plan.description)
+        kept = {
+            "title": self._plan.title,
+            "results": self.as_dict(),
+            "table": self._results.listed(),
+            "page": page.as_dict(),
+        }
+        replace_file(target / "answer.json", json.dumps(kept, ensure_ascii=False).encode())
         path = target / "report.html"
         return write_report(self._done.records, self._done.times, path, *about, lead=page)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from rich.box import SIMPLE_HEAD
@@ -12,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hannan.experiments.over_data import Units
+from hannan.report.wording import decimals_for
 
 Rows = Mapping[str, Mapping[str, Any]]
 
@@ -61,7 +61,7 @@ def replay_table(title: str, units: Units, rows: Rows, width: int) -> Table:
     for column in _COLUMNS:
         texts = _texts(column, rows, units.unit)
         if any(texts):
-            columns[f"mean {units.name}" if column.key == "mean" else column.heading] = texts
+            columns[_heading(column, units)] = texts
     for heading in _SPARE:
         wide = [max(map(len, (head, *texts))) for head, texts in columns.items()]
         if max(map(len, rows)) + sum(_GAP + entry for entry in wide) > width:
@@ -72,15 +72,23 @@ def replay_table(title: str, units: Units, rows: Rows, width: int) -> Table:
     table.add_column("", no_wrap=True)
     for heading in columns:
         table.add_column(heading, justify="right", no_wrap=True)
-    for i, name in enumerate(rows):
-        table.add_row(escape(name), *(texts[i] for texts in columns.values()))
+    for i, (name, row) in enumerate(rows.items()):
+        # The best in hindsight is no choice, so it has no kind.
+        style = {"current": "bold", None: "dim"}.get(row.get("kind"))
+        table.add_row(escape(name), *(texts[i] for texts in columns.values()), style=style)
     return table
+
+
+def _heading(column: _Column, units: Units) -> str:
+    if column.key != "mean":
+        return column.heading
+    return f"mean {units.name}" + (f", {units.unit}" if units.unit else "")
 
 
 def _texts(column: _Column, rows: Rows, unit: str) -> list[str]:
     values = [row.get(column.key) for row in rows.values()]
     compared = [row.get(key) for row in rows.values() for key in column.alike]
-    decimals = 0 if column.key in _COUNTS else decimals_of(compared, unit)
+    decimals = 0 if column.key in _COUNTS else decimals_for(compared, unit)
     missing = "-" if column.key == "mean" else ""
     return [missing if value is None else fixed(value, decimals) for value in values]
 
@@ -90,22 +98,9 @@ def fixed(value: float, decimals: int) -> str:
     return f"{round(value, decimals) + 0.0:,.{decimals}f}"
 
 
-def decimals_of(values: Iterable[float | None], unit: str = "") -> int:
-    """Return the number of decimals that suits all of these numbers.
-
-    Amounts have two, and none from 1,000 on. Rates below 1 have three significant digits or more.
-    """
-    largest = max((abs(value) for value in values if value is not None), default=0.0)
-    if largest == 0.0 or largest >= 1000:
-        return 0
-    if largest >= (0.1 if unit else 1.0):
-        return 2
-    return 2 - math.floor(math.log10(largest))
-
-
 def confusion_table(confusion: Mapping[str, Any]) -> Table:
     """How often each action was taken where each class was right, by the best choice and now."""
-    table = plain_table("what was done, by what was right")
+    table = plain_table("decisions by right answer")
     table.add_column("right", no_wrap=True)
     for who in confusion["counts"]:
         for action in confusion["actions"]:

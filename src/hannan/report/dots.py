@@ -55,11 +55,12 @@ def dots(title: str, rows: Sequence[Dot], decimals: int) -> str:
         f"<title>{escape(title)}</title><desc>{said}</desc>",
     ]
     now = next((row.mean for row in rows if row.look == "now"), None)
-    for tick in _ticks(low, high):
+    values, places = ticks(low, high)
+    for tick in values:
         x = at(tick)
         anchor = "start" if x < 8 else "end" if x > 92 else "middle"
         parts.append(f"<line class='tick' x1='{x}%' x2='{x}%' y1='0' y2='{bottom}'/>")
-        text = fixed(tick, _tick_decimals(low, high))
+        text = fixed(tick, places)
         parts.append(
             f"<text class='scale' x='{x}%' y='{bottom + 18}' text-anchor='{anchor}'>{text}</text>"
         )
@@ -88,19 +89,15 @@ def _said(row: Dot, decimals: int) -> str:
     return f"{text}, 95&nbsp;% interval {ends}"
 
 
-def _step(low: float, high: float) -> float:
-    """The distance of ticks: three to six of them, at round numbers."""
+def ticks(low: float, high: float) -> tuple[list[float], int]:
+    """Return two to six round numbers between two others, and the decimals that they need.
+
+    >>> ticks(0.99, 1.56)
+    ([1.0, 1.2, 1.4], 1)
+    """
     rough = (high - low) / 4
     power: float = 10.0 ** math.floor(math.log10(rough))
-    return next(m * power for m in (1.0, 2.0, 2.5, 5.0, 10.0) if m * power >= 0.999 * rough)
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    step = _step(low, high)
-    first = math.ceil(low / step - 1e-9)
-    return [k * step for k in range(first, math.floor(high / step + 1e-9) + 1)]
-
-
-def _tick_decimals(low: float, high: float) -> int:
-    step = _step(low, high)
-    return next(d for d in range(12) if math.isclose(round(step, d), step, rel_tol=1e-9) or d == 11)
+    step = next(m * power for m in (1.0, 2.0, 2.5, 5.0, 10.0) if m * power >= 0.999 * rough)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    decimals = next(d for d in range(12) if math.isclose(round(step, d), step) or d == 11)
+    return [round(k * step, decimals) for k in range(first, last + 1)], decimals

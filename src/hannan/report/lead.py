@@ -7,12 +7,17 @@ from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import Any
 
+from hannan.report.course import course
 from hannan.report.dots import Dot, dots
 from hannan.report.mistakes import mistakes
-from hannan.report.wording import NOTHING, amount, decimals_for, unbroken
+from hannan.report.wording import NBSP, NOTHING, amount, between, decimals_for, unbroken
 
 _MOST_DOTS = 7
-_PLAIN = {"stump": "rule with one question", "boosted trees": "many small decision trees"}
+_PLAIN = {
+    "stump": "rule with one question",
+    "boosted trees": "many small decision trees",
+    "hn.Decider": "the trained hn.Decider",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +49,7 @@ class Choice:
     @property
     def label(self) -> str:
         """The name in words that need no explanation."""
-        words = {"current": "your current rule", "learner": "learns as it goes"}
+        words = {"current": "your current rule", "learner": "learning as it goes"}
         return words.get(self.kind, _PLAIN.get(self.name, self.name))
 
 
@@ -73,6 +78,8 @@ class Lead:
     confusion
         "classes", "actions", for each way to decide its "counts" [class, action], and where costs
         are known "costs" [class, action]; or None.
+    course
+        The rows so far, with the difference so far between the best choice and the current rule.
     notes, columns
         Sentences for specialists: remarks, and how each column was used.
     snippet
@@ -88,6 +95,7 @@ class Lead:
     rows_word: str = "rows"
     warning: str | None = None
     confusion: Mapping[str, Any] | None = None
+    course: Sequence[Sequence[float]] = field(default_factory=tuple)
     notes: Sequence[str] = field(default_factory=tuple)
     columns: Sequence[str] = field(default_factory=tuple)
     snippet: str = ""
@@ -125,26 +133,27 @@ class Lead:
         >>> best = Choice("linear rule", "rule", 1.0, 0.9, 1.1, -0.5, -0.6, -0.4)
         >>> lead = Lead("…", [now, best], 50_000, "linear rule", unit="€", rows_word="customers")
         >>> print(lead.total.replace(chr(160), " "))
-        25,000 € less over 50,000 customers, 95 % interval 20,000 € to 30,000 € less
+        25,000 € less over 50,000 customers (95 % interval 20,000 to 30,000 € less)
         """
-        best = next((choice for choice in self.choices if choice.name == self.best), None)
+        best = self._best
         if best is None or best.difference is None or best.kind == "current":
             return None
         text = f"{self._over_all(best.difference)} over {self.rows:,} {self.rows_word}"
-        return unbroken(f"{text}, 95 % interval {self._range(best)}", self.unit)
+        return unbroken(f"{text} (95 % interval {self._range(best)})", self.unit)
 
     def html(self) -> str:
         """Return the beginning of the page."""
         warning = f"<p class='warning' role='note'>{self._text(self.warning or '')}</p>"
         told = [f"<p class='answer'>{self._text(self.sentence)}</p>"]
         if self.total is not None:
-            told.append(f"<p class='total'>In all: {escape(self.total)}.</p>")
+            head, _, interval = self.total.partition(" (")
+            told.append(f"<p class='total'>In all <b>{escape(head)}</b> ({escape(interval)}.</p>")
         parts = [
             warning if self.warning else "",
             f"<div class='first'><div class='said'>{''.join(told)}</div>",
             f"{self._picture()}</div>",
-            self._table(),
-            mistakes(self.confusion, self.unit),
+            f"<div class='second'>{self._table()}{self._course()}</div>",
+            mistakes(self.confusion, self.unit, {c.name: c.label for c in self.choices}),
         ]
         return "\n".join(part for part in parts if part)
 
@@ -169,10 +178,13 @@ class Lead:
         return escape(unbroken(text, self.unit))
 
     @property
+    def _best(self) -> Choice | None:
+        return next((choice for choice in self.choices if choice.name == self.best), None)
+
+    @property
     def _decimals(self) -> int:
-        best = next((choice for choice in self.choices if choice.name == self.best), None)
-        gap = None if best is None else best.difference
-        return decimals_for([choice.mean for choice in self.ranking], gap)
+        gap = None if self._best is None else self._best.difference
+        return decimals_for([choice.mean for choice in self.ranking], self.unit, gap)
 
     def _per_row(self, value: float) -> str:
         return amount(value, self._decimals, self.unit)
@@ -180,11 +192,8 @@ class Lead:
     def _over_all(self, difference: float) -> str:
         whole = difference * self.rows
         word = "the same" if whole == 0 else "more" if whole > 0 else "less"
-        return f"{self._in_all(difference)} {word}" if whole else word
-
-    def _in_all(self, difference: float) -> str:
-        whole = abs(difference * self.rows)
-        return amount(whole, 0 if whole >= 10 else 2, self.unit)
+        size = abs(whole)
+        return f"{amount(size, 0 if size >= 10 else 2, self.unit)}{NBSP}{word}" if whole else word
 
     def _range(self, choice: Choice) -> str:
         """The interval of a difference over all rows; both ends with a word if signs differ."""
@@ -192,9 +201,10 @@ class Lead:
         if low is None or high is None:
             return "not known"
         if low < 0 < high:
-            return f"{self._over_all(low)} to {self._over_all(high)}, so it is not clear"
-        near, far = sorted((low, high), key=abs)
-        return f"{self._in_all(near)} to {self._over_all(far)}"
+            return f"{self._over_all(low)} to {self._over_all(high)}"
+        near, far = sorted(abs(end * self.rows) for end in (low, high))
+        ends = between(near, far, 0 if far >= 10 else 2, self.unit)
+        return f"{ends}{NBSP}{'more' if high > 0 else 'less'}"
 
     def _picture(self) -> str:
         shown = self.ranking
@@ -219,6 +229,22 @@ class Lead:
             f"<p>{self._text(says)}</p></figcaption>{dots(title, rows, self._decimals)}</figure>"
         )
 
+    def _course(self) -> str:
+        best, points = self._best, self.course
+        if best is None or best.difference_low is None or best.difference_high is None:
+            return ""
+        if len(points) < 2:
+            return ""
+        half = (best.difference_high - best.difference_low) / 2 * self.rows
+        unit = f", in {self.unit}" if self.unit else ""
+        side = "Above" if self.rewards else "Below"
+        says = f"{best.label}, row by row{unit}. {side} the line is better. The band ends at the "
+        says += "95 % interval of the total."
+        return (
+            "<figure class='dots'><figcaption><h3>Difference to your current rule, so far</h3>"
+            f"<p>{self._text(says)}</p></figcaption>{course(points, half, self.unit)}</figure>"
+        )
+
     def _look(self, choice: Choice) -> str:
         if choice.kind == "current":
             return "now"
@@ -227,7 +253,7 @@ class Lead:
     def _table(self) -> str:
         compared = self.current is not None
         heads = [f"{'reward' if self.rewards else 'cost'} per row"]
-        heads += [f"over {self.rows:,} {self.rows_word}, against your current rule"] * compared
+        heads += [f"than now, over {self.rows:,} {self.rows_word}"] * compared
         rows = "\n".join(self._row(choice, compared) for choice in self.ranking)
         columns = "".join(f"<th scope='col' class='n'>{escape(head)}</th>" for head in heads)
         return (
@@ -239,7 +265,7 @@ class Lead:
         mean = NOTHING if choice.mean is None else self._per_row(choice.mean)
         interval = ""
         if choice.low is not None and choice.high is not None:
-            interval = f"{self._per_row(choice.low)} to {self._per_row(choice.high)}"
+            interval = between(choice.low, choice.high, self._decimals, self.unit)
         cells = [(mean, interval)]
         if compared:
             cells.append(self._against(choice))

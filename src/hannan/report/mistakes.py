@@ -12,7 +12,11 @@ _MOST_CLASSES = 12
 _MOST_TERMS = 4
 
 
-def mistakes(confusion: Mapping[str, Any] | None, unit: str | None = None) -> str:
+def mistakes(
+    confusion: Mapping[str, Any] | None,
+    unit: str | None = None,
+    labels: Mapping[str, str] | None = None,
+) -> str:
     """Return a table for each way to decide, or nothing where there are too many classes.
 
     Parameters
@@ -21,6 +25,8 @@ def mistakes(confusion: Mapping[str, Any] | None, unit: str | None = None) -> st
         "classes", "actions", "counts" by name and, if known, "costs" [class, action].
     unit
         The unit of the costs.
+    labels
+        Words for the names in "counts".
     """
     if confusion is None or len(confusion["classes"]) > _MOST_CLASSES:
         return ""
@@ -33,9 +39,10 @@ def mistakes(confusion: Mapping[str, Any] | None, unit: str | None = None) -> st
             prices = None if costs is None else costs[i]
             cells = "".join(_cell(n, prices and prices[k], unit) for k, n in enumerate(counts[i]))
             rows.append(f"<tr><th scope='row'>{escape(name)}</th>{cells}</tr>")
-        said = "" if costs is None else f"<br>{bill(counts, costs, unit)}"
+        said = "" if costs is None else f"<br>{escape(bill(counts, costs, unit))}"
+        label = escape((labels or {}).get(who, who))
         tables.append(
-            f"<table class='confusion'><caption><b>{escape(who)}</b>{said}</caption>"
+            f"<table class='confusion'><caption><b>{label}</b>{said}</caption>"
             f"<thead><tr><th scope='col'>right answer ↓, decision →</th>{heads}</tr></thead>"
             f"<tbody>{''.join(rows)}</tbody></table>"
         )
@@ -67,9 +74,9 @@ def bill(
 
 
 def _cell(count: int, cost: float | None, unit: str | None) -> str:
-    small = f"<small>× {_price(cost, unit)}</small>" if cost else ""
-    return f"<td class='n'><span>{count:,}</span>{small}</td>"
+    small = f"× {_price(cost, unit)} = {_price(count * cost, unit)}" if cost else ""
+    return f"<td class='n'><span>{count:,}</span><small>{escape(small)}</small></td>"
 
 
 def _price(cost: float, unit: str | None) -> str:
-    return escape(amount(cost, 0 if float(cost).is_integer() else 2, unit))
+    return amount(cost, 0 if float(cost).is_integer() else 2, unit)

@@ -133,6 +133,9 @@ document.getElementById("theme").addEventListener("click", () => {
   dataset.theme = now === "dark" ? "light" : "dark";
 });
 
+// Folded charts have no width before they are opened.
+document.querySelector(".specialists")?.addEventListener("toggle", () => sections.forEach((section) => section.draw()));
+
 addEventListener("beforeprint", () => {
   for (const details of document.querySelectorAll("details")) details.open = true;
 });

@@ -16,7 +16,8 @@ from hannan.report.wording import counted, listed, number, plus_minus, span
 def reading(sections: Sequence[Section]) -> str:
     """Who lost least where, and whose regret is below its bound: a paragraph of HTML."""
     brief = len(sections) > 4
-    winners = _winners(sections) if brief else [_winner(section) for section in sections]
+    alone = len(sections) == 1  # else the tables below hold the numbers
+    winners = _winners(sections) if brief else [_winner(s, alone) for s in sections]
     sentences = [_scene(sections), *winners, _bounds(sections)]
     return " ".join(sentence for sentence in sentences if sentence)
 
@@ -52,7 +53,7 @@ def _scene(sections: Sequence[Section]) -> str:
     return f"{met[0].upper()}{met[1:]} over {span(seeds, 'seed')} of {span(rounds, 'round')}."
 
 
-def _winner(section: Section) -> str:
+def _winner(section: Section, numbers: bool) -> str:
     ranked = [s for s in section.ranking if s.mean_loss.known]
     where = f"On <em>{escape(section.title)}</em>"
     if not ranked:
@@ -63,7 +64,8 @@ def _winner(section: Section) -> str:
     verb, most = ("earned", "earned most") if rewards else ("lost", "lost least")
     if len(ranked) == 1:
         return f"{where}, {_name(best)} {verb} {loss} a round."
-    return f"{where}, {_name(best)} {most}: {loss} a round{_ahead(best, ranked[1])}."
+    most += f": {loss} a round" if numbers else ""
+    return f"{where}, {_name(best)} {most}{_ahead(best, ranked[1], numbers)}."
 
 
 def _winners(sections: Sequence[Section]) -> list[str]:
@@ -80,17 +82,18 @@ def _winners(sections: Sequence[Section]) -> list[str]:
     return [f"Least was lost by {'; by '.join(clauses)}."] if clauses else []
 
 
-def _ahead(best: Standing, second: Standing) -> str:
+def _ahead(best: Standing, second: Standing, numbers: bool) -> str:
     margin = lead(best, second)
+    least = f" ({number(second.mean_loss.mean)})" if numbers else ""
     if margin.low > 0 and clear_over_data(best, second):
         word = "more" if best.units.rewards else "less"
-        return f", clearly {word} than the next, {_name(second)} ({number(second.mean_loss.mean)})"
+        return f", clearly {word} than the next, {_name(second)}{least}"
     if margin.mean == 0 and second.mean_loss.mean == best.mean_loss.mean:
         return f", the same as {_name(second)}"
     if np.isfinite(margin.low):
         where = "these seeds" if margin.low <= 0 else "other data of this kind"
         return f", though too close to {_name(second)} to tell them apart over {where}"
-    return f", before {_name(second)} ({number(second.mean_loss.mean)})"
+    return f", before {_name(second)}{least}"
 
 
 def _bounds(sections: Sequence[Section]) -> str:

@@ -11,28 +11,25 @@ from hannan.report.sections import Section, Standing
 from hannan.report.wording import NOTHING, described, duration, number, plus_minus, written
 
 Slots = Mapping[str, int]
+_MOST_ROWS = 10  # of a learner in an overview
 _PARAMETERS = ("Type", "Parameters", "Feedback", "Seeds", "Hannan")
 
 
 def overview(sections: Sequence[Section], colours: Slots) -> str:
-    """Mean loss of every learner in every environment; the least of each column stands out."""
-    heads = "".join(
-        f"<th class='n' scope='col'><a href='#environment-{i}'>{escape(s.title)}</a></th>"
-        for i, s in enumerate(sections, start=1)
-    )
-    rows = []
-    for label in colours:
-        cells: list[str] = []
-        met = [next((s for s in e.standings if s.label == label), None) for e in sections]
-        for section, standing in zip(sections, met, strict=True):
-            if standing is None:
-                cells.append(_cell(NOTHING, False, section.title))
-            else:
-                best = standing is section.ranking[0] and standing.mean_loss.known
-                cells.append(_cell(plus_minus(standing.mean_loss), best, section.title))
-        owner = next(standing for standing in met if standing is not None)
-        rows.append(f"<tr>{_who(owner, colours)}{''.join(cells)}</tr>")
-    return _table("overview", f"<th scope='col'>Mean loss of</th>{heads}", rows)
+    """Return a table for each environment: its learners with their means, the best first."""
+    found = []
+    for i, section in enumerate(sections, start=1):
+        rows = []
+        for place, s in enumerate(section.ranking[:_MOST_ROWS]):
+            cell = _cell(plus_minus(s.mean_loss), place == 0 and s.mean_loss.known)
+            rows.append(f"<tr>{_who(s, colours)}{cell}</tr>")
+        more = len(section.ranking) - len(rows)
+        if more > 0:
+            rows.append(f"<tr><th scope='row'>and {more} more</th><td></td></tr>")
+        link = f"<th scope='col'><a href='#environment-{i}'>{escape(section.title)}</a></th>"
+        head = f"{link}<th class='n' scope='col'>mean {section.measured}</th>"
+        found.append(_table("overview", head, rows))
+    return f"<div class='overviews'>{''.join(found)}</div>"
 
 
 def standings(section: Section, colours: Slots) -> str:

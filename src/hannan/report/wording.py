@@ -55,21 +55,38 @@ def amount(value: float, decimals: int, unit: str | None = None) -> str:
     return f"{text}{NBSP}{unit}"
 
 
-def decimals_for(values: Iterable[float | None], gap: float | None = None) -> int:
-    """Decimals for amounts: two; none from 1,000 on; more below one, or to show a small gap.
+def between(low: float, high: float, decimals: int, unit: str | None = None) -> str:
+    """Return an interval, whose unit stands once unless it stands before the numbers.
+
+    >>> between(0.994, 1.41, 2, "€").replace(NBSP, " "), between(-3, 4, 0, "$")
+    ('0.99 to 1.41 €', '−$3 to $4')
+    """
+    first = unit if unit in _BEFORE else None
+    return f"{amount(low, decimals, first)} to {amount(high, decimals, unit)}"
+
+
+def decimals_for(
+    values: Iterable[float | None], unit: str | None = None, gap: float | None = None
+) -> int:
+    """Return the number of decimals that suits all of these numbers.
+
+    They have two, and none from 1,000 on. Rates below 1, and amounts with a unit below 0.01, have
+    three significant digits. A small `gap` between the numbers has one.
 
     >>> decimals_for([1.52, 1.03]), decimals_for([0.27]), decimals_for([5321.0])
     (2, 3, 0)
-    >>> decimals_for([1.512, 1.509], 0.003)
-    4
+    >>> decimals_for([0.27], "€"), decimals_for([0.0345], "€"), decimals_for([1.512], "€", 0.003)
+    (2, 2, 3)
     """
     largest = max((abs(value) for value in values if value is not None), default=0.0)
     if largest == 0.0:
-        return 2
-    decimals = 0 if largest >= 1000.0 else max(2, 2 - math.floor(math.log10(largest)))
+        return 0
+    if largest >= 1000.0:
+        return 0
+    decimals = 2 if largest >= (0.01 if unit else 1.0) else 2 - math.floor(math.log10(largest))
     if gap is not None and 0.0 < abs(gap) < 1.0:
-        decimals = max(decimals, 1 - math.floor(math.log10(abs(gap))))
-    return min(decimals, 6)
+        decimals = max(decimals, -math.floor(math.log10(abs(gap))))
+    return decimals
 
 
 def unbroken(text: str, unit: str | None = None) -> str:
