@@ -1,8 +1,8 @@
 """Figures that keep the tree one that a stranger can change.
 
 They are lowered as the tree shrinks, and raised only with a feature, by what it needs: lines by
-`hn.replay`, checked and estimated propensities, frames and the comparisons of `Decider`; its round
-by centred statements, marks of ids and robust scales.
+`hn.replay`, checked and estimated propensities, frames, the comparisons and the log of `Decider`;
+its round by centred statements, marks of ids, robust scales and the requests that its log holds.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from hannan.core.oracle import Objective
 ROOT = Path(hn.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
-LINES = 67_750
-LINES_OF_CODE = 44_550
+LINES = 67_900
+LINES_OF_CODE = 44_620
 COMPLEX_FUNCTIONS = 11
 VAGUE_NAMES = 624
 MEMBERS = {Objective: 19, hn.Oracle: 24, hn.Learner: 48}
 # Calls of our own functions in one round, and the files that they are in.
 BANDIT_ROUND = (65, 19)
-DECIDER_ROUND = (120, 31)
+DECIDER_ROUND = (121, 32)
 
 NOT_CODE = {
     tokenize.COMMENT,

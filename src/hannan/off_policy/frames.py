@@ -50,9 +50,9 @@ def frame_of(log: Log) -> Any:
     frame = _framed(table | _extras(log, named))
     if own:
         frame.attrs["context"] = own
-    for label, values in (("names", log.names), ("value_range", log.value_range)):
-        if values is not None:
-            frame.attrs[label] = list(values)
+    for label in ("names", "value_range", "notes"):
+        if getattr(log, label):
+            frame.attrs[label] = list(getattr(log, label))
     return frame
 
 
@@ -146,6 +146,7 @@ def read_own(given: Columns, attrs: Mapping[str, Any], n_actions: int | None) ->
         "value_range": None if values is None else tuple(values),
         "names": names,
         "times": columns.get("time"),
+        "notes": tuple(attrs.get("notes", ())),
     }
 
 
