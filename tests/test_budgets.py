@@ -2,8 +2,8 @@
 
 They are lowered as the tree shrinks, and raised only with a feature, by what it needs: lines by
 `hn.replay` and its page, checked and estimated propensities, frames, the comparisons and the log
-of `Decider`, and tables and plots for notebooks; its round by centred statements, marks of ids and
-robust scales.
+of `Decider`, and tables and plots for notebooks; its round by centred statements, marks of ids,
+robust scales and the requests that its log holds.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from hannan.core.oracle import Objective
 ROOT = Path(hn.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
-LINES = 68_600
-LINES_OF_CODE = 45_050
+LINES = 69_300
+LINES_OF_CODE = 45_500
 COMPLEX_FUNCTIONS = 11
 VAGUE_NAMES = 624
 MEMBERS = {Objective: 19, hn.Oracle: 24, hn.Learner: 48}
 # Calls of our own functions in one round, and the files that they are in.
 BANDIT_ROUND = (65, 19)
-DECIDER_ROUND = (120, 31)
+DECIDER_ROUND = (121, 32)
 
 NOT_CODE = {
     tokenize.COMMENT,

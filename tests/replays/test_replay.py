@@ -386,6 +386,7 @@ def test_the_rule_and_the_decider_of_a_command_are_saved_and_shown(churn, tmp_pa
 def test_progress_is_told_without_a_terminal(churn, tmp_path, monkeypatch):
     churn.to_csv(tmp_path / "churn.csv", index=False)
     asked = [str(tmp_path / "churn.csv"), "--label", "left", "--learner", "FollowTheLeader"]
+    monkeypatch.setattr("hannan.cli.replay._SHORT", 1e9)
     assert CliRunner().invoke(command, asked).stderr == ""  # it is short
     monkeypatch.setattr("hannan.cli.replay._SHORT", 0.0)
     lines = CliRunner().invoke(command, asked).stderr.splitlines()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
-from tests.replays.worlds import KINDS, offers, random_log
+from tests.replays.worlds import KINDS, offers, one_segment, random_log
 from tests.thinning import more_at_night
 
 FAST = {"learners": ["UniformRandom"]}
@@ -31,6 +31,29 @@ def test_intervals_of_rules_and_actions_on_a_log_cover_the_truth():
                 row = table.loc[f"always {name}"]
                 hits[f"always {name}"].append(row.low <= log.means[:, k].mean() <= row.high)
     assert {name: sum(each) >= 53 for name, each in hits.items()} == dict.fromkeys(hits, True)
+
+
+def test_an_action_that_was_possible_in_one_segment_only_does_not_lead():
+    """It earns most there, and next to nothing elsewhere, which the log cannot know."""
+    log = one_segment()
+    replay = hn.replay(log.frame, **log.options, **FAST)
+    table = replay.table.set_index("name")
+    row, true = table.loc["always trial"], log.means[:, 2].mean()
+    assert row["mean"] > 0.7 > true  # so it seems
+    assert row.low <= true <= row.high
+    assert row.difference_low <= true - log.current <= row.difference_high
+    assert row.difference_low < 0.0
+    assert replay.results.choice.name not in ("always trial", "UniformRandom")
+    claimed = replay.results.choice.plain["difference"]
+    assert np.sign(claimed) == np.sign(log.value(replay.decisions["decision"]) - log.current)
+    assert any("never takes" in note and "always trial" in note for note in replay.results.notes)
+
+
+def test_all_actions_of_a_sound_log_count_as_seen():
+    for seed in range(3):
+        log = offers(seed=seed)
+        replay = hn.replay(log.frame, **log.options, **FAST)
+        assert [p.name for p in replay.results.players if p.unseen] == []
 
 
 def verdict(log):

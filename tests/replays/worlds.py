@@ -70,6 +70,21 @@ def offers(n=1500, seed=0):
     return Log(frame, rates * price, chances, names, options)
 
 
+def one_segment(n=1500, seed=0):
+    """A log in which one action was drawn for students only, with the right propensities."""
+    rng = np.random.default_rng(seed)
+    names, student = ["old", "new", "trial"], rng.random(n) < 0.35
+    means = np.where(student[:, None], [[0.3, 0.3, 0.8]], [[0.3, 0.3, 0.02]])
+    chances = np.where(student[:, None], [[0.4, 0.3, 0.3]], [[0.6, 0.4, 0.0]])
+    actions, rows = drawn(rng, chances), np.arange(n)
+    frame = pd.DataFrame({
+        "x": rng.normal(size=n).round(3), "student": student, "did": np.array(names)[actions],
+        "earned": (rng.random(n) < means[rows, actions]).astype(float), "p": chances[rows, actions],
+    })  # fmt: skip
+    options = {"action": "did", "reward": "earned", "propensity": "p"}
+    return Log(frame, means, chances, names, options, "one segment")
+
+
 def random_log(seed, n=1500):
     """A log of a random world; in one of three no action is better than another anywhere."""
     rng = np.random.default_rng([33, seed])

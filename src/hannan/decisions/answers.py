@@ -29,9 +29,10 @@ from hannan.core import (
 from hannan.core.arrays import as_scalar
 from hannan.core.params import Parametrised, short
 from hannan.core.rounds import OpenRound
-from hannan.core.state import Count, DictOf, Number, State, Text, TupleOf
+from hannan.core.state import Count, DictOf, Flag, Number, State, Text, TupleOf
 from hannan.core.validation import FloatArray, check_bounded_range
 from hannan.decisions.names import Name
+from hannan.decisions.records import is_request
 
 LONGEST = 200  # letters of an id
 
@@ -144,6 +145,12 @@ _ID = Text().where(lambda self, id: 0 < len(id) <= LONGEST) | Count(2**63, low=-
 _MARK = Count(2**64)
 
 
+def _fits(scope: Any, action: int, text: str | None) -> bool:
+    """Whether a decision of a file took an action that its request, if it is kept, allowed."""
+    size = scope._size
+    return text is None if size == 0 else text is not None and is_request(text, action, size)
+
+
 class OpenDecisions(Parametrised):
     """Which decisions wait, since when, and what came of the last ones that do not.
 
@@ -165,12 +172,21 @@ class OpenDecisions(Parametrised):
                 Number(),
                 _MARK,
                 Count() | None,
-            ),
+                Text() | None,
+            ).where(lambda self, one: _fits(self, one[1], one[-1])),
             most="most",
         ),
         closed=DictOf(
             _ID.where(lambda self, id: id not in self.waiting),
-            TupleOf(Count(), Number(0.0, 1.0), _MARK, Number() | None),
+            TupleOf(
+                Count(),
+                Number(0.0, 1.0).where(lambda self, q: q > 0.0),
+                _MARK,
+                Number() | None,
+                Flag(),
+                Number(),
+                Text() | None,
+            ).where(lambda self, one: _fits(self, one[0], one[-1])),
             most="remembered",
         ),
     )
@@ -178,11 +194,13 @@ class OpenDecisions(Parametrised):
     def __init__(self, most: int, remembered: int) -> None:
         self.most = most
         self.remembered = remembered
-        self.waiting: dict[Id, tuple[int, int, float, float, int, int | None]] = {}
+        self.waiting: dict[Id, tuple[int, int, float, float, int, int | None, str | None]] = {}
         """The learner's number, or a negative one in the holdout; the action, its propensity, the
-        time, and the request's mark; and the action that the holdout would have taken, if any."""
-        self.closed: dict[Id, tuple[int, float, int, float | None]] = {}
-        """The action, its propensity, the mark, and the outcome, None if the decision expired."""
+        time, and the request's mark; the action that the holdout would have taken, if any; and the
+        request as text, None where every decision offers its own actions."""
+        self.closed: dict[Id, tuple[int, float, int, float | None, bool, float, str | None]] = {}
+        """The action, its propensity, the mark, the outcome, None if there is none, whether the
+        decision expired, the time, and the request as text."""
         self._order: deque[Id] = deque()  # of the closed ones
 
     def _restored(self) -> None:
@@ -201,9 +219,9 @@ class OpenDecisions(Parametrised):
     def again(self, key: Id, mark: int) -> tuple[int, float]:
         """Return the action and the propensity of a known decision, if this was its request."""
         if key in self.waiting:
-            _, action, q, _, before, _ = self.waiting[key]
+            _, action, q, _, before, _, _ = self.waiting[key]
         else:
-            action, q, before, _ = self.closed[key]
+            action, q, before, *_ = self.closed[key]
         if mark != before:
             if key in self.waiting:
                 raise OpenDecisionError(
@@ -228,18 +246,20 @@ class OpenDecisions(Parametrised):
     def told(self, key: Id, outcome: float) -> bool:
         """Whether a closed decision was told this; False where it has expired, else refused."""
         self.check_closed(key)
-        before = self.closed[key][-1]
-        if before is not None and before != outcome:
+        before, expired = self.closed[key][3:5]
+        if expired:
+            return False
+        if before != outcome:
             raise ContradictoryOutcomeError(
                 f"Decision {key!r} was answered by {before:g} before; got {outcome:g}. An outcome "
                 "that was learned cannot be changed."
             )
-        return before is not None
+        return True
 
-    def close(self, key: Id, outcome: float | None) -> None:
-        """A decision was answered, or has expired."""
-        _, action, q, _, mark, _ = self.waiting.pop(key)
-        self.closed[key] = action, q, mark, outcome
+    def close(self, key: Id, outcome: float | None, expired: bool = False) -> None:
+        """A decision was answered, or has expired; an outcome may stand for no answer."""
+        _, action, q, moment, mark, _, asked = self.waiting.pop(key)
+        self.closed[key] = action, q, mark, outcome, expired, moment, asked
         self._order.append(key)
         if len(self._order) > self.remembered:
             del self.closed[self._order.popleft()]

@@ -54,11 +54,12 @@ from hannan.decisions.contexts import Contexts, Items, new_features, offered, pl
 from hannan.decisions.frames import available_by_row, is_table, only_row, rows_of, spread
 from hannan.decisions.holdout import ControlGroup, check_share
 from hannan.decisions.journal import EVERY, Call, Journal, calls_in, check_every, start
-from hannan.decisions.logs import logged
+from hannan.decisions.logs import log_of, logged
 from hannan.decisions.names import Name, Names, as_name
-from hannan.decisions.records import as_json
+from hannan.decisions.records import as_json, request_text
 from hannan.decisions.scoreboard import Scoreboard
 from hannan.decisions.summary import Summary, summary_of
+from hannan.off_policy import Log
 
 _EXPLORED = 0.002  # of all decisions, unless exploration= says otherwise
 _EXPLORED_OF_OFFERS = 0.0001  # the same for each of what is offered
@@ -437,7 +438,7 @@ class Decider(Parametrised):
         if key not in self._open.waiting:
             self._open.check_closed(key)
             raise ClosedDecisionError(f"Decision {key!r} does not wait for its outcome any more.")
-        number, action, q, _, _, control = self._open.waiting[key]
+        number, action, q, _, _, control, _ = self._open.waiting[key]
         if number < 0:
             names = self._own_names("holdout").all
             return Answer(names[action], q, key, names)
@@ -521,8 +522,9 @@ class Decider(Parametrised):
         Parameters
         ----------
         log
-            An `off_policy.Log`, whose actions are numbers in the order of ours, and whose losses
-            are in our units, or in [0, 1], 0 for the highest reward, where we have rewards; rows
+            An `off_policy.Log`, by its names and with its rewards if it has them; otherwise its
+            actions are numbers in the order of ours, and its losses are in our units, or in [0, 1],
+            0 for the highest reward, where we have rewards; rows
             (context, action, outcome, propensity); or mappings, or a frame, with columns action,
             reward or loss, and propensity, all others being the context.
         """
@@ -534,6 +536,31 @@ class Decider(Parametrised):
                 raise type(error)(f"Row {count} of the log: {error}") from None
             count += 1
         return count
+
+    @_locked
+    def log(self) -> Log:
+        """Return the decisions with outcomes as a log, to evaluate other rules on.
+
+        The `off_policy.Log` has the contexts, the actions by name, their exact propensities, the
+        outcomes in their units, the available actions and the times. A Decider keeps the last
+        10,000 closed decisions, about 0.5 kB each, and so do its files. Decisions that wait for
+        their outcomes, and those that expired without one, are left out; `log.notes` counts them.
+        Estimates are right only if these are left out whatever their action and outcome: where no
+        answer means no sale, let `expire(age, reward=0.0)` say so first.
+
+        Decisions of `learn` and of a Decider without actions of its own are not kept.
+
+        Examples
+        --------
+        >>> import hannan as hn
+        >>> d = hn.Decider(["red", "green"], rewards=(0, 9), exploration=0.2, seed=0)
+        >>> for t in range(400):
+        ...     decision = d.decide({"new": t % 2})
+        ...     learned = d.report(decision, reward=9.0 if decision.action == "green" else 4.0)
+        >>> print(hn.off_policy.evaluate(d.log(), lambda context: "red"))
+        mean reward 4, 95 % interval 4 to 4 (...
+        """
+        return log_of(self._open, self._board, self._own_names("log").all, self._units)
 
     # What is known ------------------------------------------------------------------------------
 
@@ -828,7 +855,7 @@ class Decider(Parametrised):
         # From here on nothing can fail.
         learn()
         self._learner, self._contexts = learner, contexts
-        return self._entered(turn, key, moment, aim, mark)
+        return self._entered(turn, key, moment, aim, mark, row, allowed)
 
     def _do_decide_many(self, calls: list[Any]) -> list[Answer]:
         """Decide on all rows, as so many calls would, once all of them have been read."""
@@ -845,10 +872,10 @@ class Decider(Parametrised):
             read.append(context)
         answers = []
         try:
-            for context, (_, allowed, key, moment, aim, _, mark) in zip(read, calls, strict=True):
+            for context, (row, allowed, key, moment, aim, _, mark) in zip(read, calls, strict=True):
                 turn = self._turn(learner, context, allowed, aim)
                 self._learner, self._contexts = learner, contexts
-                answers.append(self._entered(turn, key, moment, aim, mark))
+                answers.append(self._entered(turn, key, moment, aim, mark, row, allowed))
         except BaseException:
             self._broken = True  # some rows are decided on, and others are not
             raise
@@ -876,15 +903,24 @@ class Decider(Parametrised):
         return opened, number, action, law, control
 
     def _entered(
-        self, turn: tuple[Any, ...], key: Id, moment: float, aim: int | None, mark: int
+        self,
+        turn: tuple[Any, ...],
+        key: Id,
+        moment: float,
+        aim: int | None,
+        mark: int,
+        row: Any,
+        allowed: list[int] | None,
     ) -> Answer:
         """Enter a round as an open decision; nothing can fail."""
         opened, number, action, law, control = turn
+        size = self._board.n_actions
+        asked = request_text(row, allowed, size) if size else None
         q = float(opened.odds.propensity)
         if control is not None:
             law = self._group.mixed(law, control)
             q = float(law[action])
-        self._open.waiting[key] = number, action, q, moment, mark, control
+        self._open.waiting[key] = number, action, q, moment, mark, control, asked
         names = opened.context.ids if self._names is None else self._names.all
         there = None if opened.plays is None else opened.available.tolist()
         self._board.decided(number, action, q, aim, there, len(names), law, opened.values)
@@ -897,7 +933,7 @@ class Decider(Parametrised):
         if number >= 0:
             self._learner.close(self._learner.open_round(number), loss)
         self._board.told(number, action, loss)
-        self._open.close(key, None if expired else outcome)
+        self._open.close(key, outcome, expired)
 
     def _do_late(self) -> None:
         self._board.late += 1
@@ -909,7 +945,7 @@ class Decider(Parametrised):
                 if number >= 0:
                     self._learner.forget(number)
                 self._board.gave_up(number)
-                self._open.close(key, None)
+                self._open.close(key, None, expired=True)
             else:
                 self._do_report(key, outcome, expired=True)
 

@@ -1,30 +1,77 @@
-"""Logs of decisions that were made elsewhere, row by row."""
+"""Logs: of the decisions made here, and of others that were made elsewhere, row by row."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from hannan.core import InputTypeError, ParameterError
 from hannan.core.arrays import as_list, columns_of, is_frame
-from hannan.decisions.answers import Units
+from hannan.decisions.answers import OpenDecisions, Units
 from hannan.decisions.names import Name
+from hannan.decisions.records import request_in
+from hannan.decisions.scoreboard import Scoreboard
 from hannan.off_policy import Log
 
 Row = tuple[Any, Any, dict[str, Any], Any]
 """Context, action, the outcome under its name, and the propensity."""
 
 
+def log_of(known: OpenDecisions, board: Scoreboard, names: Sequence[Name], units: Units) -> Log:
+    """Return the closed decisions that have outcomes, in the order in which they were made."""
+    closed = [each for each in known.closed.values() if each[3] is not None]
+    closed.sort(key=lambda each: each[5])
+    requests = [request_in(each[6] or "") for each in closed]  # all are kept, as there are names
+    available = [request[1] for request in requests]
+    outcomes = np.array([each[3] for each in closed], dtype=np.float64)
+    rewards = units.word == "reward"
+    return Log(
+        contexts=[request[0] for request in requests],
+        actions=np.array([each[0] for each in closed], dtype=np.intp),
+        propensities=[each[1] for each in closed],
+        available=None if all(len(each) == len(names) for each in available) else available,
+        names=names,
+        value_range=(units.low, units.high),
+        times=[each[5] for each in closed],
+        notes=_notes(len(closed), known, board),
+        rewards=outcomes if rewards else None,
+        losses=None if rewards else outcomes,
+    )
+
+
+def _notes(kept: int, known: OpenDecisions, board: Scoreboard) -> tuple[str, ...]:
+    """Say how many decisions a log leaves out, and why."""
+    decisions, waiting = int(board.plays.sum()), len(known.waiting)
+    if kept == decisions:
+        return ()
+    earlier = decisions - kept - waiting - board.expired
+    reasons = {"wait for an outcome": waiting, "expired without one": board.expired}
+    reasons["are earlier than the last ones that are kept"] = earlier
+    told = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items() if count > 0)
+    note = f"{kept:,} of {decisions:,} decisions: {told}"
+    if waiting or board.expired:
+        note += "; right only if waiting has nothing to do with the action and its outcome"
+    return (note,)
+
+
 def logged(log: Any, names: Sequence[Name], units: Units) -> Iterator[Row]:
     """The rows of a log, of whatever kind, with outcomes in these units."""
     word = units.word
     if isinstance(log, Log):
-        if log.n_actions != len(names):
+        if log.rewards is not None and word == "loss":
+            raise ParameterError("The log holds rewards, and this Decider was made with losses=.")
+        if log.names is None and log.n_actions != len(names):
             raise ParameterError(
                 f"The log has {log.n_actions} actions, 0 to {log.n_actions - 1}; this Decider has "
                 f"{len(names)}, which they would stand for in their order."
             )
         for number, one in enumerate(log):
+            name = names[one.action] if log.names is None else one.name
+            if one.reward is not None:
+                yield one.context, name, {word: one.reward}, one.propensity
+                continue
             if word == "reward" and not 0.0 <= one.loss <= 1.0:
                 raise ParameterError(
                     f"Losses of a Log stand for rewards if they lie in [0, 1], 0 for the highest; "
@@ -32,7 +79,7 @@ def logged(log: Any, names: Sequence[Name], units: Units) -> Iterator[Row]:
                     "propensity)."
                 )
             outcome = units.back(one.loss) if word == "reward" else one.loss
-            yield one.context, names[one.action], {word: outcome}, one.propensity
+            yield one.context, name, {word: outcome}, one.propensity
         return
     if is_frame(log):
         columns = {name: as_list(column) for name, column in columns_of(log)}

@@ -31,6 +31,8 @@ TAGS: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     UUID: ("$uuid", str, UUID),
     bytes: ("$bytes", bytes.hex, bytes.fromhex),
 }
+_WORDS = frozenset({str})
+_JSON = json.JSONEncoder(separators=(",", ":"))
 _MAKERS = {tag: back for tag, _, back in TAGS.values()}
 
 
@@ -58,6 +60,42 @@ def call(text: bytes, before: int) -> tuple[list[Any], int] | None:
     if type(found) is not list or not found or type(found[0]) is not str:
         raise DamagedFileError("The journal holds a line that is no call.")
     return found, check
+
+
+def request_text(row: Any, available: list[int] | None, n_actions: int) -> str:
+    """Return what a decision was asked as text: the context, and the actions that could be taken.
+
+    >>> request_in(request_text({"age": 31}, None, 3))
+    ({'age': 31}, [0, 1, 2])
+    """
+    flat = type(row) is dict and len(row) > 1 and PLAIN.issuperset(map(type, row.values()))
+    flat = flat and _WORDS.issuperset(map(type, row))
+    return _JSON.encode(
+        [row if flat else _tagged(row), n_actions if available is None else available]
+    )
+
+
+def request_in(text: str) -> tuple[Any, list[int]]:
+    """Return the context and the available actions of a request."""
+    row, there = json.loads(text, object_hook=_untagged)
+    return row, list(range(there)) if type(there) is int else there
+
+
+def is_request(text: str, action: int, n_actions: int) -> bool:
+    """Whether a text is a request for one of so many actions, which allowed an action.
+
+    >>> text = request_text({"age": 31}, [0, 2], 3)
+    >>> is_request(text, 2, 3), is_request(text, 1, 3), is_request(text, 2, 2)
+    (True, False, False)
+    """
+    try:
+        _, there = json.loads(text, object_hook=_untagged)
+    except (ValueError, TypeError, RecursionError, ArithmeticError):
+        return False
+    if type(there) is int:
+        return action < there <= n_actions
+    numbers = type(there) is list and {*map(type, there)} == {int}
+    return numbers and action in there and there == sorted({*there} & {*range(n_actions)})
 
 
 def as_json(value: Any) -> Any:

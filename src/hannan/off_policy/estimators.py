@@ -325,7 +325,7 @@ def evaluate(
     weigh = partial(_weighed, log, inverse=inverse, clip=clip, draws=draws, top=top)
     judged = weigh(policy)
     guesses = None if estimator in ("ips", "snips") else _predictions(log, model, folds, bounds)
-    notes = [_ASSUMED] if log.estimated else []
+    notes = [*log.notes, *([_ASSUMED] if log.estimated else [])]
     if estimator == "auto":
         fixed = model is not None or interval == "bernstein"
         estimator, why = ("dr", []) if fixed else _chosen(log, judged, guesses)

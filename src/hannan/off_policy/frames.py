@@ -36,9 +36,9 @@ def frame_of(log: Log) -> Any:
     """Return a log as a frame of pandas, or as a dict of columns where pandas is not installed."""
     columns, own = columns_of_log(log)
     attrs: dict[str, Any] = {"context": own} if own else {}
-    for name, values in (("names", log.names), ("value_range", log.value_range)):
-        if values is not None:
-            attrs[name] = list(values)
+    for name in ("names", "value_range", "notes"):
+        if getattr(log, name):
+            attrs[name] = list(getattr(log, name))
     return frame(columns, attrs)
 
 
@@ -135,6 +135,7 @@ def read_own(given: Columns, attrs: Mapping[str, Any], n_actions: int | None) ->
         "value_range": None if values is None else tuple(values),
         "names": names,
         "times": columns.get("time"),
+        "notes": tuple(attrs.get("notes", ())),
     }
 
 

@@ -103,6 +103,8 @@ class Log:
         When each action was taken, in seconds since 1970. Default: not known.
     estimated
         Whether the propensities were estimated from the contexts. Default False.
+    notes
+        What is to be known of the log, such as which rounds it leaves out; `evaluate` repeats it.
 
     Examples
     --------
@@ -150,6 +152,7 @@ class Log:
     names: Any = None
     times: Any = None
     estimated: bool = False
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -222,7 +225,7 @@ class Log:
         if len(self):
             facts += f", mean {self.unit} {self.outcomes.mean():.4g}"
             facts += f", propensities from {self.propensities.min():.4g}"
-        return f"<Log: {facts}>"
+        return f"<Log: {'; '.join([facts, *self.notes])}>"
 
     def _repr_html_(self) -> str:
         heads = ("action", "rounds", "share", f"mean {self.unit} when taken", "propensities")
@@ -369,7 +372,7 @@ class Log:
         The columns are those of the contexts (by their names, x0, x1, … for vectors, else
         "context"); action, by name where there are names; reward or loss; propensity; and, where
         the log has them, weight, draws, time, available, and the action distribution p0, p1, …
-        `from_frame` reads them back. `attrs` of the frame holds names and value_range.
+        `from_frame` reads them back. `attrs` of the frame holds names, value_range and notes.
         """
         return frames.frame_of(self)
 

@@ -22,6 +22,7 @@ from hannan.report.wording import decimals_for
 
 _FEW, _SHARE = 100, 0.01  # effective rounds below which an estimate is called rough
 _FEWEST = 30  # effective rounds of a choice that leads the answer
+_ROUNDED = 0.01  # how far mean weights may be off where a log holds rounded propensities
 _RARE = 0.05  # share of a class that is lost where all mistakes count alike
 _KINDS = ("rule", "constant", "current", "decider")
 _MOST_POINTS = 120  # of a curve
@@ -47,6 +48,8 @@ class Player:
     curve: dict[str, Any]
     plain: dict[str, Any]
     """Its figures, losses and rewards in the units of the file."""
+    unseen: float = 0.0
+    """The share of rows in which it takes an action that the log never takes there."""
 
     @property
     def name(self) -> str:
@@ -83,8 +86,11 @@ class Answer:
             kind = played[0]["cell"]["learner"]["type"]
             kind = kind if kind in _KINDS else "learner"
             within = played[0]["result"].get("in_sample")
-            plain = self._plain(row, kind, within, over.interval(place))
-            self.players.append(Player(row, kind, played[0], place, curves[place], plain))
+            # A learner is played by rejection, where every row counts with the same probability.
+            chance = 1.0 if kind in ("rule", "constant", "current") else stream.chance
+            unseen = _unseen(played[0]["result"], chance)
+            plain = self._plain(row, kind, within, _widened(over.interval(place), unseen))
+            self.players.append(Player(row, kind, played[0], place, curves[place], plain, unseen))
         self._bandit = any(row.feedback == "semi" for row in rows)
         # Where learners see one loss per row, a rule fitted to all losses is no choice.
         rules = ("rule",) if stream.logged or not self._bandit else ()
@@ -99,12 +105,14 @@ class Answer:
     def player(self, *kinds: str) -> Player | None:
         """Return the best player of some kinds; an action alone in case of a tie.
 
-        Players that the data say next to nothing of count only if there are no others.
+        Players that the data say next to nothing of count only if there are no others, and so do
+        those whose actions the log never takes in some rows.
         """
         known = [p for p in self.players if p.kind in kinds and math.isfinite(p.mean)]
-        enough = [p for p in known if p.row.effective >= min(_FEWEST, p.row.rounds)]
+        seen = [p for p in known if not p.unseen] or known
+        enough = [p for p in seen if p.row.effective >= min(_FEWEST, p.row.rounds)]
         return min(
-            enough or known,
+            enough or seen,
             key=lambda p: (round(p.mean, 12), p.kind != "constant"),
             default=None,
         )
@@ -124,7 +132,8 @@ class Answer:
             plain = self.players[place].plain
             plain["difference"] = plain["mean"] - reference.plain["mean"]
             if place in together:
-                ends = sorted(sign * units.difference(end) for end in together[place])
+                wide = _widened(together[place], self.players[place].unseen, reference.mean)
+                ends = sorted(sign * units.difference(end) for end in wide or ())
                 plain["difference_low"], plain["difference_high"] = ends
 
     @property
@@ -272,6 +281,12 @@ class Answer:
 
     def _notes_of_players(self) -> list[str]:
         notes = []
+        unseen = [f"{p.name} {100 * p.unseen:.2g} %" for p in self.players if p.unseen]
+        if unseen:
+            notes.append(
+                "The log never takes what some choices would do in part of the rows, so that "
+                f"their intervals allow for any outcome there: {', '.join(unseen[:_MOST_CLASSES])}."
+            )
         for player in self.players:
             count = player.record["result"].get("restarts")
             if count is not None:
@@ -507,6 +522,31 @@ class Answer:
 
     def _with_unit(self, text: str) -> str:
         return f"{text} {self.units.unit}".rstrip()
+
+
+def _unseen(result: Mapping[str, Any], chance: float | None) -> float:
+    """Return the share of rows in which a choice takes actions that a log never takes there.
+
+    Weights have mean `chance` otherwise. Less than three standard errors count as 0.
+    """
+    weights = result["curve"].get("weight")
+    if chance is None or not weights or not result["effective"]:
+        return 0.0
+    n = result["rounds"]
+    mass = weights[-1] / n / chance
+    error = math.sqrt(mass * mass * max(0.0, n / result["effective"] - 1.0) / n)
+    missing = 1.0 - mass
+    return missing if missing > max(3.0 * error, _ROUNDED) else 0.0
+
+
+def _widened(
+    interval: tuple[float, float] | None, unseen: float, reference: float = 0.0
+) -> tuple[float, float] | None:
+    """Widen an interval of a loss in [0, 1] less a reference: unseen rows may have any loss."""
+    if interval is None or not unseen:
+        return interval
+    low, high = ((1.0 - unseen) * (end + reference) for end in interval)
+    return low - reference, high + unseen - reference
 
 
 def _coinciding(games: list[Record]) -> dict[str, str]:

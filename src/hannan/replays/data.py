@@ -76,6 +76,20 @@ class Stream:
         return isinstance(self.environment, Logged)
 
     @property
+    def chance(self) -> float | None:
+        """The probability that a row counts for a learner, if the log takes all of its actions.
+
+        None where it is not one number.
+        """
+        log = self.environment
+        if not isinstance(log, FromLog):
+            return None
+        if log.method == "importance":
+            return 1.0
+        least = log.smallest_propensity
+        return None if log.floor is not None and log.floor > least else log.floor or least
+
+    @property
     def described(self) -> bool:
         """Whether rounds offer actions of their own, described by features."""
         return self.environment.n_actions is None
