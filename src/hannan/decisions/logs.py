@@ -57,29 +57,9 @@ def _notes(kept: int, known: OpenDecisions, board: Scoreboard) -> tuple[str, ...
 
 
 def logged(log: Any, names: Sequence[Name], units: Units) -> Iterator[Row]:
-    """The rows of a log, of whatever kind, with outcomes in these units."""
-    word = units.word
+    """Yield the rows of a log, of whatever kind, with outcomes in these units."""
     if isinstance(log, Log):
-        if log.rewards is not None and word == "loss":
-            raise ParameterError("The log holds rewards, and this Decider was made with losses=.")
-        if log.names is None and log.n_actions != len(names):
-            raise ParameterError(
-                f"The log has {log.n_actions} actions, 0 to {log.n_actions - 1}; this Decider has "
-                f"{len(names)}, which they would stand for in their order."
-            )
-        for number, one in enumerate(log):
-            name = names[one.action] if log.names is None else one.name
-            if one.reward is not None:
-                yield one.context, name, {word: one.reward}, one.propensity
-                continue
-            if word == "reward" and not 0.0 <= one.loss <= 1.0:
-                raise ParameterError(
-                    f"Losses of a Log stand for rewards if they lie in [0, 1], 0 for the highest; "
-                    f"row {number} has {one.loss:g}. Or give rows (context, action, reward, "
-                    "propensity)."
-                )
-            outcome = units.back(one.loss) if word == "reward" else one.loss
-            yield one.context, name, {word: outcome}, one.propensity
+        yield from _rows_of(log, names, units)
         return
     if is_frame(log):
         columns = {name: as_list(column) for name, column in columns_of(log)}
@@ -90,7 +70,31 @@ def logged(log: Any, names: Sequence[Name], units: Units) -> Iterator[Row]:
             f"{log!r:.100}."
         )
     for number, row in enumerate(log):
-        yield _row(row, number, word)
+        yield _row(row, number, units.word)
+
+
+def _rows_of(log: Log, names: Sequence[Name], units: Units) -> Iterator[Row]:
+    """Yield the rows of a `Log`: by its names and in its units, if it has them."""
+    word = units.word
+    if log.rewards is not None and word == "loss":
+        raise ParameterError("The log holds rewards, and this Decider was made with losses=.")
+    if log.names is None and log.n_actions != len(names):
+        raise ParameterError(
+            f"The log has {log.n_actions} actions, 0 to {log.n_actions - 1}; this Decider has "
+            f"{len(names)}, which they would stand for in their order."
+        )
+    for number, one in enumerate(log):
+        name = names[one.action] if log.names is None else one.name
+        outcome = one.loss if one.reward is None else one.reward
+        if one.reward is None and word == "reward":
+            if not 0.0 <= one.loss <= 1.0:
+                raise ParameterError(
+                    f"Losses of a Log stand for rewards if they lie in [0, 1], 0 for the highest; "
+                    f"row {number} has {one.loss:g}. Or give rows (context, action, reward, "
+                    "propensity)."
+                )
+            outcome = units.back(one.loss)
+        yield one.context, name, {word: outcome}, one.propensity
 
 
 def _row(row: Any, number: int, word: str) -> Row:
