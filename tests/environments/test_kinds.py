@@ -31,3 +31,14 @@ def test_texts_are_names_in_columns_of_actions_and_classes_only():
 ])  # fmt: skip
 def test_cells_of_features_that_are_read_as_missing_are_counted(kind, cells, count):
     assert missing(cells, asked={} if kind is None else {"x": kind}) == count
+
+
+@pytest.mark.parametrize(("cells", "kind"), [
+    ([*range(80), *["unbekannt"] * 20], "number"),  # one word for a missing value
+    ([*range(80), *["small"] * 10, *["large"] * 10], "category 30"),
+    ([*range(20)] * 4 + ["extra"] * 20, "category 21"),  # few numbers may be names
+    ([*range(40), *["unbekannt"] * 60], "category 30"),
+])  # fmt: skip
+def test_one_word_among_many_numbers_stands_for_a_missing_value(cells, kind):
+    table = FrameTable(None, {"x": [str(cell) for cell in cells]})
+    assert look(table, ["x"], {}, True, ()).kinds == {"x": kind}

@@ -134,8 +134,8 @@ def _kind(name: str, cells: list[Any], category: bool, chosen: bool) -> tuple[st
     if category:
         return levels, ""
     numbers = np.array([as_float(cell) for cell in cells])
-    if np.isfinite(numbers).mean() >= _MOST and not _are_codes(cells):
-        whole = numbers[np.isfinite(numbers)]
+    whole = numbers[np.isfinite(numbers)]
+    if _are_numbers(cells, whole) and not _are_codes(cells):
         why = "" if chosen else _numbered(name, whole)
         return (None, why) if why else ("number", "")
     texts = [cell if isinstance(cell, str) else str(cell) for cell in cells]
@@ -152,6 +152,15 @@ def _kind(name: str, cells: list[Any], category: bool, chosen: bool) -> tuple[st
         return ("text" if sentences else levels), ""
     why = "free text" if sentences else "looks like an identifier: nearly every row has another"
     return None, why
+
+
+def _are_numbers(cells: Sequence[Any], found: Any) -> bool:
+    """Whether cells are numbers but for a few, or but for one word for a missing value."""
+    if len(found) >= _MOST * len(cells):
+        return True
+    if 2 * len(found) < len(cells) or len(np.unique(found)) <= _LEVELS:
+        return False
+    return len({str(cell).strip() for cell in cells if not np.isfinite(as_float(cell))}) == 1
 
 
 def _are_codes(cells: Sequence[Any]) -> bool:
