@@ -18,7 +18,11 @@ from hannan.core.params import short
 from hannan.core.validation import FloatArray, check_bounded_range, check_choice, check_integer
 from hannan.features import Features
 from hannan.off_policy import frames
-from hannan.off_policy.propensities import check_propensities, estimate_propensities
+from hannan.off_policy.propensities import (
+    check_propensities,
+    estimate_propensities,
+    is_sorted,
+)
 
 if TYPE_CHECKING:
     from hannan.off_policy.replay import LogReplay
@@ -296,6 +300,11 @@ class Log:
         low, high = self.value_range
         return np.asarray(high - losses * (high - low))
 
+    @cached_property
+    def sorted(self) -> bool:
+        """Whether rounds are sorted by action or outcome: not in the order in which they came."""
+        return is_sorted(self.actions, self.outcomes)
+
     @property
     def allowed(self) -> NDArray[np.bool_]:
         """Array [n, K]: whether an action was available in a round."""
@@ -438,6 +447,7 @@ class Log:
                 self.features,
                 self.available,
                 features=self._encoder.names if self.mapped else None,
+                in_order=not self.sorted,
             )
             vars(self)["_right"] = True
 
