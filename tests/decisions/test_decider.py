@@ -313,6 +313,7 @@ def test_when_one_looks_changes_nothing():
             looks[t % 4]()
     for d in (asked, left):  # the time of a decision is no part of what is decided
         d._open.waiting = {key: (*one[:3], 0.0, *one[4:]) for key, one in d._open.waiting.items()}
+        d._open.closed = {key: (*one[:5], 0.0, one[6]) for key, one in d._open.closed.items()}
     assert content(asked) == content(left)
     assert asked.metrics() == left.metrics()
 

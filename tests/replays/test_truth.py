@@ -71,7 +71,7 @@ def verdict(log):
 
 @pytest.mark.slow
 @pytest.mark.stat
-@pytest.mark.parametrize("seeds", more_at_night(range(32), range(32, 200)), ids=str)
+@pytest.mark.parametrize("seeds", more_at_night(range(40), range(40, 200)), ids=str)
 def test_confident_answers_are_true(seeds):
     """Names, propensities, selection and drift of all kinds: at most 5 % are false."""
     verdicts = {seed: verdict(random_log(seed)) for seed in seeds}
@@ -82,5 +82,5 @@ def test_confident_answers_are_true(seeds):
     kinds = {seed: KINDS[seed // 4 % len(KINDS)] for seed in seeds}
     right = [seed for seed in seeds if kinds[seed] in ("right", "drift", "estimate", "rounded")]
     assert [seed for seed in right if verdicts[seed] is None] == []
-    wrong = [seed for seed in seeds if kinds[seed] == "uniform"]
+    wrong = [seed for seed in seeds if kinds[seed] in ("uniform", "over time", "customers")]
     assert sum(verdicts[seed] is None for seed in wrong) >= 0.7 * len(wrong)

@@ -14,7 +14,10 @@ NAMES = (
     ["null", "a", "-"],
     ["off", "on"],
 )
-KINDS = ("right", "right", "drift", "uniform", "estimate", "by action", "by reward", "rounded")
+KINDS = (
+    *("right", "right", "drift", "uniform", "estimate", "by action", "by reward", "rounded"),
+    *("over time", "customers"),
+)
 
 
 @dataclass
@@ -102,8 +105,16 @@ def random_log(seed, n=1500):
     )
     if kind == "drift":
         rates = np.where(np.arange(n)[:, None] < n // 2, rates, rates[:, ::-1])
+    if kind == "over time":  # both what is done and what is earned change, to the end
+        late = np.linspace(0.0, 1.0, n)[:, None]
+        chances = (1.0 - late) * chances[:1] + late * chances[:1, ::-1]
+        rates = rates + 0.4 * (late - 0.5)
     rates = rates.clip(0.02, 0.95)
     actions, rows = drawn(rng, chances), np.arange(n)
+    if kind == "customers":  # of 20 rows each, for which one draw decides
+        first = 20 * (rows // 20)
+        chances, actions = chances[first], actions[first]
+        rates = (rates + rng.uniform(-0.25, 0.4, size=n)[first, None]).clip(0.02, 0.95)
     hit = (rng.random(n) < rates[rows, actions]).astype(float)
     size = 1.0 if seed % 2 else 20.0
     earned = hit * (1.0 if seed % 2 else (size * rng.gamma(4.0, 0.25, n)).round(2))
@@ -123,6 +134,8 @@ def random_log(seed, n=1500):
         kept = (hit > 0.0) | (rng.random(n) < 0.5)
     elif kind == "rounded":
         frame["p"] = frame["p"].round(2)
+    elif kind == "over time":
+        frame["p"] = chances.mean(axis=0)[actions]
     if options["propensity"] != "p":
         frame = frame.drop(columns="p")
     frame = frame[kept].reset_index(drop=True)

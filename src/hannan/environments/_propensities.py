@@ -24,6 +24,8 @@ _UNSEEN = 4.0  # how much smaller than the smallest logged propensity an action'
 _IMPOSSIBLE = 0.1  # mean of 1[a = k]/p below which an action seems impossible in a region
 _LEVELS = 8  # of the number of actions that share a row
 _LEAVES = 8
+_SHORT = 50  # rows
+_MOST_BEFORE = 100  # actions up to which rows are split by the action before
 _HEAVY = 100.0  # weight of a row, where leaves are found
 _FITTED = 20_000  # rows that the cells of the features are found in
 _TRAINED = 50_000  # rows that a model of the action is fitted to
@@ -35,6 +37,8 @@ class _Cells(NamedTuple):
 
     at: IntArray
     words: list[str]
+    repeats: bool = False
+    """Whether cells are of the action before, and only its repetition is looked at."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,7 @@ def check_propensities(
     available: Any = None,
     *,
     features: Sequence[str] | None = None,
+    in_order: bool = False,
 ) -> None:
     r"""Raise `PropensityError` if these cannot be the probabilities of the logged actions.
 
@@ -117,6 +122,10 @@ def check_propensities(
         booleans [n, K]. Default: all in every row.
     features
         Names of the d features, for messages.
+    in_order
+        Whether the rows are in the order in which the actions were taken. Then the check also
+        looks at each quarter of the rows, and at repetitions of each action, to find probabilities
+        that changed over time and draws that decided several rows. Default False.
 
     Guarantee
     ---------
@@ -154,15 +163,41 @@ def check_propensities(
     # that tell actions apart are where the propensities are wrong.
     leaves, tested = _leaves(a, table, np.minimum(1.0 / p, _HEAVY), features)
     regions, _ = _leaves(a, table, np.ones(len(a)), features)
-    least = float(np.log((len(leaves.words) + 2) * (K + _LEVELS) / FALSE_ALARMS))
-    for cells in (everywhere, _Cells(np.where(tested, leaves.at, -1), leaves.words)):
+    splits = [everywhere, _Cells(np.where(tested, leaves.at, -1), leaves.words)]
+    if in_order:
+        splits += _in_time(a, shown)
+    count = sum(len(cells.words) for cells in splits)
+    least = float(np.log((count + 1) * (K + _LEVELS) / FALSE_ALARMS))
+    for cells in splits:
         weights = _Weights(cells, a, p, allowed, K)
         evidence = weights.too_large()
+        if cells.repeats:  # actions may well alternate
+            evidence = np.where(np.eye(K, dtype=bool), evidence, -np.inf)
         if cells is everywhere:
             evidence = np.maximum(evidence, _too_small(weights, (leaves, regions), least))
         if evidence.max(initial=0.0) > least:
             raise PropensityError(_told(weights, evidence, shown))
         _check_levels(cells, p, K, least)
+
+
+def is_sorted(actions: IntArray, outcomes: FloatArray) -> bool:
+    """Whether rows are sorted by their actions or outcomes, and not as the actions were taken."""
+    if len(actions) < _SHORT:  # which may be sorted by chance
+        return False
+    steps, runs = np.diff(outcomes), 1 + np.count_nonzero(np.diff(actions))
+    by_outcome = bool((steps >= 0.0).all() or (steps <= 0.0).all()) and bool(steps.any())
+    return by_outcome or 1 < runs == len(np.unique(actions))
+
+
+def _in_time(a: IntArray, shown: list[str]) -> list[_Cells]:
+    """Split rows in their order into quarters, and by the action of the row before."""
+    splits = []
+    if len(shown) <= _MOST_BEFORE:
+        before = np.concatenate(([-1], a[:-1])).astype(np.intp)
+        splits.append(_Cells(before, [f" {_AFTER} {name}" for name in shown], repeats=True))
+    quarters = 4 * np.arange(len(a), dtype=np.intp) // len(a)
+    words = [f" in the {each} {_QUARTER}" for each in ("first", "second", "third", "last")]
+    return [*splits, _Cells(quarters, words)]
 
 
 def _checked(actions: Any, propensities: Any) -> tuple[IntArray, FloatArray]:
@@ -275,9 +310,20 @@ def _told(weights: _Weights, evidence: FloatArray, shown: list[str]) -> str:
     )
     if mean < 1.0:
         text += f", or {name} could not be taken in some of the rows"
-    return f"{text}, or rows were left out because of their action. {_FIX}"
+    text += ", or rows were left out because of their action"
+    words = weights.cells.words[cell]
+    return f"{text}. {_DRAWN_ONCE if _AFTER in words else _CHANGED if _QUARTER in words else _FIX}"
 
 
+_AFTER, _QUARTER = "that follow a row with", "quarter of the rows"
+_DRAWN_ONCE = (
+    "If one draw decided several rows, such as all rows of a customer, make one row of them. If "
+    "the rows are sorted by their action or outcome, shuffle them."
+)
+_CHANGED = (
+    "If the probabilities changed over time, pass for each row those with which its action was "
+    "taken. If the rows are sorted by their action or outcome, shuffle them."
+)
 _FIX = (
     "Pass the probabilities of the policy that took the actions, or propensity='estimate' if the "
     "features explain its choices."

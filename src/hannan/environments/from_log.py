@@ -21,7 +21,11 @@ from hannan.core.validation import (
 )
 from hannan.environments._columns import Labels, Numbers
 from hannan.environments._features import Codes, Stream
-from hannan.environments._propensities import check_propensities, estimate_propensities
+from hannan.environments._propensities import (
+    check_propensities,
+    estimate_propensities,
+    is_sorted,
+)
 from hannan.environments._tabular import InFile
 
 METHODS = ("rejection", "importance")
@@ -256,18 +260,25 @@ class FromLog(Logged, InFile):
     def _check_propensities(self) -> None:
         """Read the log and refuse propensities that cannot be right."""
         codes = Codes(self._features)
-        logged, chances, tables = [], [], []
+        logged, chances, tables, outcomes = [], [], [], []
         small = self.horizon * len(codes.names) <= _CELLS
         for numbers, columns in self._batches(self.horizon):
             self._check_range([self._outcome], columns[1][:, :1], numbers, self._range)
             logged.append(columns[0])
+            outcomes.append(columns[1][:, 0])
             chances.append(self._chances(numbers, columns))
             if small:
                 tables.append(codes.table(columns[2:], len(numbers)))
         self.propensities = np.concatenate(chances)
         X = np.concatenate(tables) if small else None
+        actions = np.concatenate(logged)
         check_propensities(
-            np.concatenate(logged), self.propensities, self.actions, X, features=codes.names
+            actions,
+            self.propensities,
+            self.actions,
+            X,
+            features=codes.names,
+            in_order=not is_sorted(actions, np.concatenate(outcomes)),
         )
 
     @property

@@ -271,7 +271,8 @@ def evaluate(
         made without the outcomes it predicts keeps the estimate unbiased.
     folds
         None: each round is predicted from the rounds before it, so that the estimate stays unbiased
-        if the logging policy learned as it went. An integer k: round t is predicted from all
+        if the logging policy learned as it went; rounds that are sorted by their actions or
+        outcomes are shuffled for this. An integer k: round t is predicted from all
         rounds s with s ≠ t modulo k, which are more; right if the logging policy was fixed.
     inverse
         The source of 1/q: "propensities", or "weights", the log's own estimates of 1/q.
@@ -546,7 +547,9 @@ def _predicted_losses(log: Log, model: Any, folds: int | None, loss_range: LossR
     table, contexts = np.zeros((len(log), log.n_actions)), log.rows
     if folds is None:
         guesser = _prepared(predictor, log)
-        for t in rounds:
+        # In a sorted log the rounds before one say which action or outcome it has.
+        order = np.random.default_rng(0).permutation(len(log)).tolist() if log.sorted else rounds
+        for t in order:
             _guess(guesser, log, t, loss_range, table[t])
             guesser.learn(contexts[t], int(log.actions[t]), float(log.losses[t]))
         return table

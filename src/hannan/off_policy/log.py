@@ -20,7 +20,11 @@ from hannan.core.plots import Dot, axes, draw_dots, legend
 from hannan.core.validation import FloatArray, check_bounded_range, check_choice, check_integer
 from hannan.features import Features
 from hannan.off_policy import frames
-from hannan.off_policy.propensities import check_propensities, estimate_propensities
+from hannan.off_policy.propensities import (
+    check_propensities,
+    estimate_propensities,
+    is_sorted,
+)
 
 if TYPE_CHECKING:
     from hannan.off_policy.replay import LogReplay
@@ -356,6 +360,11 @@ class Log:
         low, high = self.value_range
         return np.asarray(high - losses * (high - low))
 
+    @cached_property
+    def sorted(self) -> bool:
+        """Whether rounds are sorted by action or outcome: not in the order in which they came."""
+        return is_sorted(self.actions, self.outcomes)
+
     @property
     def allowed(self) -> NDArray[np.bool_]:
         """Array [n, K]: whether an action was available in a round."""
@@ -498,6 +507,7 @@ class Log:
                 self.features,
                 self.available,
                 features=self._encoder.names if self.mapped else None,
+                in_order=not self.sorted,
             )
             vars(self)["_right"] = True
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
-from hannan.environments._propensities import check_propensities, estimate_propensities
+from hannan.environments._propensities import (
+    check_propensities,
+    estimate_propensities,
+    is_sorted,
+)
 
-__all__ = ["check_propensities", "estimate_propensities"]
+__all__ = ["check_propensities", "estimate_propensities", "is_sorted"]

@@ -20,6 +20,7 @@ from hannan.environments._kinds import Columns, look
 from hannan.environments._tabular import LeftOut
 from hannan.environments.from_log import Logged
 from hannan.experiments.over_data import Units
+from hannan.replays.copies import check_copies
 from hannan.replays.estimates import ESTIMATED, with_estimates
 
 _SILENT, _MOST_LEFT_OUT = 0.01, 0.1  # shares of rows left out that need a word, and a consent
@@ -215,6 +216,7 @@ def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, Col
     if wanted is not None:
         names = list(dict.fromkeys([*wanted, *asked]))
     columns = look(file, names, asked, wanted is not None, used)
+    check_copies(file, [*dict.fromkeys([*used, *columns.kinds])])
     table = {**options, **limits, "path": str(path), "missing": "drop"}
     table["context"] = [[name, kind] for name, kind in columns.kinds.items()] or None
     if hasattr(file, "dialect"):

@@ -1,0 +1,81 @@
+"""Rows that are in a file more than once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import ParameterError
+from hannan.environments._files import TableFile
+
+_LENGTH = 50  # rows in a row that are no chance if they come again
+_DISTINCT = 10  # of them, at least
+_MANY = 20  # different rows whose counts have a common divisor by no chance
+_BASE = 0x9E3779B97F4A7C15  # odd, so that it has an inverse modulo 2**64
+
+
+def check_copies(file: TableFile, names: Sequence[str]) -> None:
+    """Refuse a file that holds all of its rows several times, or a stretch of rows again.
+
+    Rules would be tested on copies of the rows they were fitted to, and look much better than they
+    are. Single rows that are alike are no copies.
+    """
+    marks = np.array(
+        [
+            hash(cells)
+            for _, batch in file.batches(list(names))
+            for cells in zip(*(map(_cell, batch[name]) for name in names), strict=True)
+        ],
+        dtype=np.int64,
+    ).view(np.uint64)
+    counts = np.unique(marks, return_counts=True)[1]
+    times = int(np.gcd.reduce(counts)) if len(counts) >= _MANY else 1
+    if times > 1:
+        raise ParameterError(f"{file.source} has every row {times} times. {_FIX}")
+    first, again = _repeated(marks)
+    if len(again):
+        raise ParameterError(
+            f"{file.source} has {len(again) + _LENGTH - 1:,} rows that repeat others in the same "
+            f"order: row {again[0] + 1:,} and those that follow it are row {first + 1:,} and those "
+            f"that follow it. {_FIX}"
+        )
+
+
+def _repeated(marks: NDArray[np.uint64]) -> tuple[int, NDArray[np.intp]]:
+    """Return where a stretch comes first, and where all that came before begin again."""
+    none = np.empty(0, dtype=np.intp)
+    n = len(marks) - _LENGTH + 1
+    if n < 2:
+        return 0, none
+    # Sums of marks times powers of the base, which are the same for the same stretch.
+    powers = _powers(_BASE, len(marks))
+    sums = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(marks * powers)))
+    keys = (sums[_LENGTH:] - sums[:n]) * _powers(pow(_BASE, -1, 2**64), n)
+    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    again = np.flatnonzero(first[place] != np.arange(n))
+    varied = [t for t in again.tolist() if len({*marks[t : t + _LENGTH].tolist()}) >= _DISTINCT]
+    if not varied:
+        return 0, none
+    return int(first[place[varied[0]]]), np.array(varied, dtype=np.intp)
+
+
+def _powers(base: int, count: int) -> NDArray[np.uint64]:
+    steps = np.full(count, base, dtype=np.uint64)
+    steps[0] = 1
+    return np.asarray(np.cumprod(steps))
+
+
+def _cell(cell: Any) -> Any:
+    """Return a cell as a key of a dictionary could be; NaN is like NaN."""
+    if isinstance(cell, list | dict):
+        return repr(cell)
+    return None if cell != cell else cell
+
+
+_FIX = (
+    "Rules would be tested on copies of the rows that they were fitted to. Leave out the copies, "
+    "for example by frame.drop_duplicates()."
+)
