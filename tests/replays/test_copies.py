@@ -1,4 +1,6 @@
-"""Files that hold rows again are refused: rules would be tested on what they were fitted to."""
+"""Rows that come again are in the first sentence: rules are tested on what they were fitted to."""
+
+import re
 
 import numpy as np
 import pandas as pd
@@ -11,24 +13,24 @@ FAST = {"learners": ["UniformRandom"]}
 
 
 @pytest.mark.parametrize("shuffled", [False, True])
-def test_a_file_that_holds_every_row_again_is_refused(shuffled):
+def test_nothing_is_clear_where_every_row_comes_again(shuffled):
     log = offers(n=400)
     frame = pd.concat([log.frame] * 3, ignore_index=True)
     if shuffled:
         frame = frame.sample(frac=1.0, random_state=0)
-    with pytest.raises(hn.ParameterError, match=r"every row 3 times.*drop_duplicates"):
-        hn.replay(frame, **log.options, **FAST)
+    replay = hn.replay(frame, **log.options, **FAST)
+    assert re.match(r"The data hold every row 3 times\. .*drop_duplicates", replay.answer)
+    assert replay.warning.startswith("The data hold every row 3 times")
+    assert "clearly" not in replay.answer
+    assert replay.results.clear  # by its interval alone
 
 
-def test_a_stretch_that_comes_again_is_refused():
+def test_a_stretch_that_comes_again_is_told():
     """Such as the last week, exported twice."""
     log = offers(n=600)
     frame = pd.concat([log.frame, log.frame[-100:]], ignore_index=True)
-    with pytest.raises(hn.ParameterError, match=r"100 rows that repeat others.*row 601 .* row 501"):
-        hn.replay(frame, **log.options, **FAST)
-    labels = frame[["age", "new", "offer"]]
-    with pytest.raises(hn.ParameterError, match="repeat others"):
-        hn.replay(labels, label="offer", **FAST)
+    answer = hn.replay(frame, **log.options, **FAST).answer
+    assert answer.startswith("100 rows repeat others in the same order, from row 601 on those from")
 
 
 def test_rows_that_are_alike_by_chance_are_no_copies():

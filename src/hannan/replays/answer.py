@@ -139,7 +139,7 @@ class Answer:
     @property
     def warning(self) -> str | None:
         """Warning about rows left out and about estimates that are rough."""
-        return " ".join(filter(None, [self.stream.left_out, self._rough])) or None
+        return " ".join(filter(None, [self.stream.caution, self._rough])) or None
 
     @property
     def _rough(self) -> str:
@@ -161,8 +161,8 @@ class Answer:
 
     @property
     def sentence(self) -> str:
-        """Rows left out, the cost of the current rule and of the best choice, and how sure."""
-        return f"{self.stream.left_out or ''} {self._said()}".lstrip()
+        """Rows left out, copies, the cost of the current rule and of the best choice, and how sure."""
+        return f"{self.stream.caution} {self._said()}".lstrip()
 
     def _said(self, total: bool = True) -> str:
         """Compare the best choice with the current rule, with or without the total."""
@@ -211,7 +211,7 @@ class Answer:
         ends = sorted(sign * plain[end] * rounds for end in ("difference_low", "difference_high"))
         low, high = (fixed(abs(end), decimals) for end in ends)
         if ends[0] > 0.0:
-            text = f"clearly {text}"
+            text = text if self.stream.copies else f"clearly {text}"
         else:
             text += ", which is not clear"
             low, high = f"{low} {'less' if more else 'more'}", f"{high} {word}"

@@ -8,19 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import ParameterError
 from hannan.environments._files import TableFile
 
 _LENGTH = 50  # rows in a row that are no chance if they come again
-_DISTINCT = 10  # of them, at least
-_MANY = 20  # different rows whose counts have a common divisor by no chance
+_DISTINCT = 45  # of them, at least: rows of a few categories come again by chance
+_MANY = 100  # different rows whose counts have a common divisor by no chance
 _BASE = 0x9E3779B97F4A7C15  # odd, so that it has an inverse modulo 2**64
 
 
-def check_copies(file: TableFile, names: Sequence[str]) -> None:
-    """Refuse a file that holds all of its rows several times, or a stretch of rows again.
+def words_on_copies(file: TableFile, names: Sequence[str]) -> str:
+    """Say that a file holds all of its rows several times, or a stretch of rows again.
 
-    Rules would be tested on copies of the rows they were fitted to, and look much better than they
+    Rules are then tested on copies of the rows they were fitted to, and look much better than they
     are. Single rows that are alike are no copies.
     """
     marks = np.array(
@@ -34,14 +33,14 @@ def check_copies(file: TableFile, names: Sequence[str]) -> None:
     counts = np.unique(marks, return_counts=True)[1]
     times = int(np.gcd.reduce(counts)) if len(counts) >= _MANY else 1
     if times > 1:
-        raise ParameterError(f"{file.source} has every row {times} times. {_FIX}")
+        return f"The data hold every row {times} times. {_FIX}"
     first, again = _repeated(marks)
-    if len(again):
-        raise ParameterError(
-            f"{file.source} has {len(again) + _LENGTH - 1:,} rows that repeat others in the same "
-            f"order: row {again[0] + 1:,} and those that follow it are row {first + 1:,} and those "
-            f"that follow it. {_FIX}"
-        )
+    if not len(again):
+        return ""
+    return (
+        f"{len(again) + _LENGTH - 1:,} rows repeat others in the same order, from row "
+        f"{again[0] + 1:,} on those from row {first + 1:,} on. {_FIX}"
+    )
 
 
 def _repeated(marks: NDArray[np.uint64]) -> tuple[int, NDArray[np.intp]]:
@@ -76,6 +75,6 @@ def _cell(cell: Any) -> Any:
 
 
 _FIX = (
-    "Rules would be tested on copies of the rows that they were fitted to. Leave out the copies, "
-    "for example by frame.drop_duplicates()."
+    "Leave out the copies, for example by frame.drop_duplicates(): rules are tested on copies of "
+    "the rows that they were fitted to, and look better than they are."
 )

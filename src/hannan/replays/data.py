@@ -20,7 +20,7 @@ from hannan.environments._kinds import Columns, look
 from hannan.environments._tabular import LeftOut
 from hannan.environments.from_log import Logged
 from hannan.experiments.over_data import Units
-from hannan.replays.copies import check_copies
+from hannan.replays.copies import words_on_copies
 from hannan.replays.estimates import ESTIMATED, with_estimates
 
 _SILENT, _MOST_LEFT_OUT = 0.01, 0.1  # shares of rows left out that need a word, and a consent
@@ -49,6 +49,8 @@ class Stream:
         What was found in the columns; None for files of Vowpal Wabbit.
     rows_left_out
         Rows that lack an action, a class or an outcome; None for files of Vowpal Wabbit.
+    copies
+        A sentence about rows that the file holds more than once; empty if there are none.
     """
 
     table: dict[str, Any]
@@ -57,12 +59,14 @@ class Stream:
     columns: Columns | None
     rows_left_out: LeftOut | None
     units: Units
+    copies: str = ""
 
     @property
-    def left_out(self) -> str:
-        """Say which rows are left out and why, where they are more than one in a hundred."""
+    def caution(self) -> str:
+        """Say which rows are left out, where they are more than one in a hundred, and copies."""
         rows = self.rows_left_out
-        return "" if rows is None or rows.share <= _SILENT else f"{_told(rows)}."
+        left_out = "" if rows is None or rows.share <= _SILENT else f"{_told(rows)}."
+        return " ".join(filter(None, [left_out, self.copies]))
 
     @property
     def assumption(self) -> str:
@@ -117,7 +121,7 @@ def read_stream(path: Path, asked: dict[str, Any], rounds: int | None, spare: Pa
     if is_vw(path):
         return _vw(path, options, rounds, unit)
     check_options(options)
-    environment, columns = _table(path, options)
+    environment, columns, copies = _table(path, options)
     rows = environment.horizon if rounds is None else rounds
     if rows == 0:
         raise ParameterError(f"There are no rows in the file {str(path)!r}.")
@@ -135,7 +139,7 @@ def read_stream(path: Path, asked: dict[str, Any], rounds: int | None, spare: Pa
         environment = _with_propensities(environment, spare)
     described = _described(environment)
     units = Units.of({**described, "reward": options.get("reward")}, unit)
-    return Stream(described, environment, rows, columns, left_out, units)
+    return Stream(described, environment, rows, columns, left_out, units, copies)
 
 
 def _with_propensities(log: FromLog, spare: Path) -> FromLog:
@@ -199,8 +203,8 @@ def check_options(options: Mapping[str, Any]) -> None:
         )
 
 
-def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, Columns]:
-    """The environment of a file of rows, and what its columns hold."""
+def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, Columns, str]:
+    """Return the environment of a file of rows, the kinds of its columns, and words on copies."""
     limits = {name: options.pop(name) for name in _LIMITS if name in options}
     dialect = {name: options.pop(name) for name in _DIALECT if name in options}
     file = open_table(path, **limits, dialect=dialect or None)
@@ -216,7 +220,7 @@ def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, Col
     if wanted is not None:
         names = list(dict.fromkeys([*wanted, *asked]))
     columns = look(file, names, asked, wanted is not None, used)
-    check_copies(file, [*dict.fromkeys([*used, *columns.kinds])])
+    copies = words_on_copies(file, [*dict.fromkeys([*used, *columns.kinds])])
     table = {**options, **limits, "path": str(path), "missing": "drop"}
     table["context"] = [[name, kind] for name, kind in columns.kinds.items()] or None
     if hasattr(file, "dialect"):
@@ -231,8 +235,8 @@ def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, Col
     if "value_range" not in table and "label" not in options and None not in values:
         table["value_range"] = _extremes(file, values)
     if "action" in options:
-        return FromLog(**table, check=False), columns
-    return FromFile(**table), columns
+        return FromLog(**table, check=False), columns, copies
+    return FromFile(**table), columns, copies
 
 
 def _costs(asked: Any) -> dict[str, dict[str, float]]:

@@ -245,8 +245,8 @@ class Replay:
         results = self._results
         heads, rows, marked = results.overview()
         warnings = [] if self.warning is None else [paragraph(self.warning, warning=True)]
-        # The warning says which rows are left out, with which the answer begins as well.
-        answer = self.answer.removeprefix(f"{self._stream.left_out} ")
+        # The warning says which rows are left out or copies, with which the answer begins as well.
+        answer = self.answer.removeprefix(f"{self._stream.caution} ")
         return page(
             *warnings,
             paragraph(answer, strong=True),
