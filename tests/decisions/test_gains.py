@@ -13,12 +13,12 @@ from tests.decisions.prices import NOW, PRICES, sell, shop
 
 def test_the_worked_example_is_decided_in_time():
     """Four prices, a gain of 1.2 of 4.7, exploration=0.02."""
-    d = shop(3, exploration=0.02)
-    _, now = sell(d, 5000, 3)
+    d = shop(8, exploration=0.02)
+    _, now = sell(d, 5000, 8)
     early = d.summary().baseline
     assert early.verdict == "probably better"
     assert early.look[0] < now < early.look[1]
-    sell(d, 10_000, 103)
+    sell(d, 10_000, 108)
     late = d.summary().baseline
     assert late.verdict == "better"
     assert late.clear_after is None
@@ -26,8 +26,8 @@ def test_the_worked_example_is_decided_in_time():
 
 
 def test_a_holdout_decides_sooner():
-    d = shop(2, exploration=0.005, holdout=0.05)
-    ours, now = sell(d, 5000, 2)
+    d = shop(3, exploration=0.005, holdout=0.05)
+    ours, now = sell(d, 5000, 3)
     summary = d.summary()
     assert summary.baseline.verdict == "better"
     assert summary.baseline.gain[0] < ours - now < summary.baseline.gain[1]

@@ -105,6 +105,7 @@ class SlowEarned:
             p = 0.0 if left < 1.5 else p
         elif trust.budget * math.sqrt(self.G * self.t) < self.S:
             p = 0.0
+        p = 0.0 if self.t == 1 else p  # no loss was shown to the predictor
         self.p, beta = p, 1 - p
         self.W += 1 / beta
         e = np.eye(self.K)[h]
@@ -210,7 +211,7 @@ def test_hints_never_cost_more_than_their_budget_on_any_path(kind, options, tric
             learner.update(float(losses[then, decision.action]), decision=decision)
         spent.append(learner.hint.S)
         assert 3.0 * math.sqrt(G * (t + 1)) + 1e-9 >= learner.hint.S
-    assert max(spent) > 0.5
+    assert max(spent) > (0.2 if trick == "random" else 0.5)
     assert learner.hint.W <= 20.0 * 400 + 1e-6
 
 
@@ -256,7 +257,7 @@ def test_with_the_true_losses_as_predictions_regret_is_small():
     assert regret["true"] < 0.0
     assert regret["none"] > 25.0
     notes = learner.certificate().notes
-    assert any("hints had a share in 800 of the rounds" in note for note in notes)
+    assert any("hints had a share in 799 of the rounds" in note for note in notes)
 
 
 @pytest.mark.slow
@@ -323,6 +324,7 @@ def test_the_measured_cost_of_a_hint_is_unbiased_or_too_large(exact, level):
             seed=seed,
         )
         learner.leader.total.add(0, np.array([0.5, 0.0, 0.2]))
+        learner.hint.answered = 1  # without a loss so far there is no hint
         opened = learner.prepare(None)
         q0 = learner.leader.total.law(0, Draw(learner.leader.noise, 0, opened.draw.scale))
         action = learner.act()
@@ -341,12 +343,12 @@ def test_open_rounds_do_not_all_follow_the_same_hint():
     learner = hn.bandit(5, n_contexts=1, seed=0)
     first = [learner.decide() for _ in range(100)]
     assert np.bincount([decision.action for decision in first], minlength=5).min() > 5
-    assert learner.hint.hinted == 1  # nothing was open yet
+    assert learner.hint.hinted == 0
     for decision in first:
         learner.update(float(decision.action != 2), decision=decision)
     second = [learner.decide() for _ in range(26)]  # 25 open ones, 100 answered
     assert {decision.action for decision in second} == {2}
-    assert learner.hint.hinted == 27
+    assert learner.hint.hinted == 26
 
 
 def test_a_hint_for_what_is_not_available_is_not_given():

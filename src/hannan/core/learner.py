@@ -349,6 +349,7 @@ class Learner(Parametrised, ABC):
         """Prepare a round for questions about its action; nothing changes."""
         some = None if available is None else available_to(self, available)
         opened = self.Round(self.check_context(context))
+        opened.number = self._ledger.made if late else None
         opened.late = late or bool(self._ledger.waiting)
         if some is not None:
             _restrict(self, opened, some)

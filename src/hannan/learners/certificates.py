@@ -335,7 +335,7 @@ def semi_bandit_certificate(
         comparator = account.loss - float(game.leader.total.minima()[0]) + game.lost
         extra = game.error + account.truncation + exploration + game.lost
         if isinstance(step, SelfTuned):
-            stability = hint.S + step.D - start + extra
+            stability = hint.S + hint.unpaid + step.D - start + extra
         if ledger.immediate and hint.predictor is None:
             variance = account.stability + extra
     return SemiBanditCertificate.of(
@@ -403,7 +403,7 @@ def semi_bandit_worst_case(
     leader, step = game.leader, game.step
     if not isinstance(step, SelfTuned) or (total_delay and not plan.proved_late):
         return None
-    G, lost = leader.complexity(), game.charge(unanswered)
+    G, lost = leader.complexity(), game.charge(unanswered) + hint.unpaid
     if G.value <= 0.0:
         return lost
     rounds += unanswered  # weights are truncated, and hints have a share, in all that were decided

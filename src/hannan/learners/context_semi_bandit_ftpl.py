@@ -283,13 +283,14 @@ class ContextSemiBanditFTPL(Learner):
             scale = step.before(leader, opened.variance)
         K = self._K or len(opened.context)
         opened.draw, opened.limit = leader.draw(scale), self._limit(n, K)
-        if self.exploration:
-            self._floor.raise_to(opened)
+        untried = hint.mixes and leader.noise is None  # no context is known that could have noise
+        if self.exploration or untried:
+            self._floor.raise_to(opened, untried)
         if self._offset.low < 0.0:
             opened.baseline = self._offset.guess(K)
         if hint.predictor is None:
             return
-        hint.advise(opened, leader.G, n)
+        hint.advise(opened, leader.G, n, self._resampling.known is True)
         # Which late rounds are answered may depend on what was played. Then a baseline would
         # bias what is known of the others, so it is only for classes without a theorem.
         covers = not (opened.late and self.oracle.exact)
@@ -562,6 +563,7 @@ class ContextSemiBanditFTPL(Learner):
         if self._hint.predictor is not None:
             self._hint.predictor.learn(context, action, one)
         leader.total.add(context, estimate)
+        self._hint.answered += 1
         # From here on nothing can fail.
         if later is not None:
             self._renew(later)

@@ -10,6 +10,8 @@ from hannan.core.stored import Stored
 from hannan.core.validation import refuse
 from hannan.learners.hint import AdvisedRound
 
+_NEARLY_ALL = 1.0 - 1e-16
+
 
 class Floor(Stored):
     r"""Every available action is played with at least a given probability, by mixing.
@@ -46,8 +48,8 @@ class Floor(Stored):
         self.kept = 1.0 - n_actions * self._least
         self.price = 0.0
 
-    def raise_to(self, opened: AdvisedRound) -> None:
-        """Give a round its share of exploration."""
+    def raise_to(self, opened: AdvisedRound, untried: bool = False) -> None:
+        """Give a round its share of exploration: nearly all of it where everything is `untried`."""
         offered = self._n_actions or len(opened.context)
         available = offered if opened.plays is None else len(opened.there)
         n = available if self._n_actions else offered
@@ -56,7 +58,7 @@ class Floor(Stored):
                 f"exploration={self._least:g} cannot be the probability of each of {n} "
                 f"actions: offer fewer than {1.0 / self._least:g}, or choose less of it."
             )
-        opened.explores = n * self._least
+        opened.explores = _NEARLY_ALL if untried else n * self._least
         opened.each = opened.explores / available
 
     def see(self, n_actions: int) -> None:

@@ -113,6 +113,8 @@ class Trust(Stored):
 
     def wanted(self, record: HintRecord, n: int) -> float:
         """Return the share of hints in round n that they have earned so far, from 0 to 1."""
+        if not record.answered:
+            return 0.0  # a predictor that was shown nothing recommends what is listed first
         prior: Any = self.prior
         floor: Any = self.floor
         z = prior - record.cost / math.sqrt(record.squares + 1.0)
@@ -131,12 +133,12 @@ class Trust(Stored):
         return self.budget * top * math.sqrt(G * n)
 
     def probability(
-        self, record: HintRecord, n: int, G: float, alone: bool, kept: float
+        self, record: HintRecord, n: int, G: float, compares: bool, kept: float
     ) -> float | None:
         """Return what is wanted for round n as far as the theorem allows; None if refused.
 
-        `alone`: whether the loss of the round comes before the next decision. `kept` is the least
-        that exploration leaves to hint and base.
+        `compares`: whether S will compare the loss with estimates. `kept` is the least that
+        exploration leaves to hint and base.
         """
         share: Any = self.share
         limit = self.limit(G, n, record.top)
@@ -144,10 +146,10 @@ class Trust(Stored):
             return self.wanted(record, n) if limit >= record.S else None
         left = kept * (limit - record.S - record.reserve) / record.top
         # At most what `_largest_step` will be, for a share of one half where it depends on that.
-        if left < (1.5 if alone else 1.0):
+        if left < (1.5 if compares else 1.0):
             return None
         room = n / (1.0 - share) - record.W  # so that W <= n / (1 - share)
-        if alone and left < room:  # so that S stays within the budget whatever happens
+        if compares and left < room:  # so that S stays within the budget whatever happens
             room = min(room, max(left, 2.0))
         most = 1.0 - 1.0 / room if room > 1.0 else 0.0
         wanted = self.wanted(record, n)
@@ -160,7 +162,7 @@ _ANSWERED = 4.0  # rounds for each open one, from which on hints get all that th
 EXACT = Trust(3.0, prior=0.0, floor=0.5, share=0.95)
 # No theorem limits the share of hints where the oracle is inexact, and none protects it.
 INEXACT = Trust(3.0, prior=2.0, floor=0.1, share=1.0)
-TABLE = Trust(3.0, prior=2.0, floor=0.25, share=0.9)  # where the action distribution is known
+TABLE = Trust(3.0, prior=2.0, floor=0.1, share=0.97)  # where the action distribution is known
 
 
 class HintRecord(Stored):
@@ -181,8 +183,11 @@ class HintRecord(Stored):
         variance of loss estimates.
     reserve
         What the hints of rounds without feedback may cost.
+    unpaid
+        What rounds without feedback are charged beyond the largest loss of each, because S has
+        compared them with estimates already.
     waiting, answered
-        Numbers of rounds without and with feedback.
+        Numbers of rounds without and with feedback; logged decisions have it.
     """
 
     stored = State(
@@ -191,6 +196,7 @@ class HintRecord(Stored):
         squares=Number(low=1.0),
         W=Number(low=0.0),
         reserve=Number(),
+        unpaid=Number(),
         waiting=Count(),
         answered=Count(),
     )
@@ -202,6 +208,7 @@ class HintRecord(Stored):
         self.squares = 1.0
         self.W = 0.0
         self.reserve = 0.0
+        self.unpaid = 0.0
         self.waiting = 0
         self.answered = 0
 
@@ -247,8 +254,10 @@ class AdvisedRound(OpenRound):
     each: float = 0.0  # the part of that for one of these actions
     explored: bool = False  # whether it was
     refused: bool = False  # whether the budget of hints is spent
-    alone: bool = True  # whether its loss comes before the next decision, so that S may use V
+    compares: bool = True  # whether S compares its loss with the estimates V
+    split: bool = False  # whether S has had the part of V since the decision
     reserved: float = 0.0  # the most that S can grow by it
+    unpaid: float = 0.0  # what it is charged beyond the largest loss while it has no loss
     baseline: FloatArray | None = None  # Q, the part of V that is in the loss estimates
     law: FloatArray | None = None  # q0 of the base's choice, known or estimated
     exact: bool | None = None  # whether it is known, once it has been asked for
@@ -261,8 +270,10 @@ class AdvisedRound(OpenRound):
         each=Number(0.0, lambda self: self.explores),
         explored=Flag(),
         refused=Flag(),
-        alone=Flag(),
+        compares=Flag(),
+        split=Flag(),
         reserved=Number(low=0.0),
+        unpaid=Number(low=0.0),
         baseline=Array(n_actions_of) | None,
         law=Array(n_actions_of, low=0.0, high=1.0 + 1e-9) | None,
         exact=Flag() | None,
@@ -385,8 +396,11 @@ class Hint(HintRecord):
         """By how much less than the base the hint has cost, and the standard error of that."""
         return -self.top * self.cost, self.top * math.sqrt(self.squares)
 
-    def advise(self, opened: Any, G: float, n: int) -> None:
-        """Hint, its share and the estimates of round n: functions of the context and the past."""
+    def advise(self, opened: Any, G: float, n: int, known: bool) -> None:
+        """Hint, its share and the estimates of round n: functions of the context and the past.
+
+        `known`: whether the law of the base's choice will be known when the round is decided.
+        """
         context, predictor, trust = opened.context, self.predictor, self.trust
         K = self._n_actions or len(context)
         if self._guesses:
@@ -402,10 +416,12 @@ class Hint(HintRecord):
             advice, values = self._least(context, available, K)
         opened.advice = advice
         opened.values = values if self._sound else self._checked(values, K)
-        # Where no theorem limits what a hint may do, all count as if they were alone.
-        alone = opened.alone = trust.share == 1.0 or not opened.late
+        # A late round is compared with estimates if their part can be added at the decision: which
+        # rounds are answered may depend on what was played. Without a theorem all of them are.
+        decided = known and opened.number is not None
+        compares = opened.compares = trust.share == 1.0 or not opened.late or decided
         kept = self._kept if self._n_actions else 1.0 - opened.explores
-        share = trust.probability(self, n, G, alone, kept)
+        share = trust.probability(self, n, G, compares, kept)
         if share is None:
             opened.refused = True
         else:
@@ -425,14 +441,17 @@ class Hint(HintRecord):
         return int(some[guess[some].argmin()]), values
 
     def _largest_step(self, opened: Any) -> float:
-        """The most that S can grow in a round with a hint.
+        """The most that S can still grow by a round with a hint, once it is decided.
 
         Measured by its loss alone, a hint costs at most that loss. Measured against estimates its
-        cost varies less but may be larger, which is too much to reserve for many open rounds.
+        cost varies less but may be larger; less so where their part is in S already.
         """
         share, most = opened.share, self.top
-        if opened.alone:
-            most *= share + max(share / (1.0 - share), 1.0)
+        odds = share / (1.0 - share)
+        if opened.split and opened.action != opened.advice:
+            most = odds * (opened.values.item(opened.action) - self._low)
+        elif opened.compares and not opened.split:
+            most *= share + max(odds, 1.0)
         return most / (self._kept if self._n_actions else 1.0 - opened.explores)
 
     def may_cover(self, scale: float, kappa: float) -> bool:
@@ -479,12 +498,25 @@ class Hint(HintRecord):
             self.refused += 1
         if share > 0.0:
             self.hinted += 1
+            if opened.late and self.trust.share != 1.0:
+                self._split(opened)
             opened.reserved = self._largest_step(opened)
             self.reserve += opened.reserved
         self.waiting += 1
 
+    def _split(self, opened: Any) -> None:
+        """Add p (V(h) - <q0, V>) to S at the decision of a late round, where q0 is known."""
+        opened.compares = opened.split = opened.compares and opened.exact is True
+        if not opened.split:
+            return
+        share, hint, values = opened.share, opened.advice, opened.values - self._low
+        self.S += share * float(values[hint] - opened.law @ values)
+        if opened.action != hint and not opened.explored:
+            opened.unpaid = self._largest_step(opened)
+            self.unpaid += opened.unpaid
+
     def release(self, opened: Any) -> None:
-        """Give back what was reserved for a round: its cost is known, or will never be."""
+        """Give back what was reserved for a round: its cost will never be known."""
         if self.mixes:
             self.reserve -= opened.reserved
             self.waiting -= 1
@@ -497,6 +529,7 @@ class Hint(HintRecord):
         """
         share = opened.share
         self.reserve -= opened.reserved
+        self.unpaid -= opened.unpaid
         self.waiting -= 1
         self.answered += 1
         if opened.explored:  # given that it did not, hint and base have decided alone
@@ -509,8 +542,9 @@ class Hint(HintRecord):
         if share > 0.0:
             # Exploration leaves only a part of such rounds, so that each counts for more.
             kept, against = 1.0 - opened.explores, (1.0 - ratio) * cost
-            if opened.exact is True and opened.alone:
-                against = share * expected + (1.0 - ratio) * (cost - value)
+            if opened.exact is True and opened.compares:
+                against = (1.0 - ratio) * (cost - value)
+                against += 0.0 if opened.split else share * expected
             self.S += against / kept
         factor = weight - ratio if opened.action == opened.advice else -ratio
         if abs(factor) > _LARGEST_RATIO:

@@ -174,7 +174,7 @@ class KnownDistribution(Learner):
     def _prepare(self, opened: Round) -> None:
         """Note hint, exploration and distribution: functions of the context and the past."""
         if self.hint.predictor is not None:
-            self.hint.advise(opened, self._G, self._number + 1)
+            self.hint.advise(opened, self._G, self._number + 1, True)
         if self.exploration:
             self._floor.raise_to(opened)
         x = opened.context
@@ -244,6 +244,7 @@ class KnownDistribution(Learner):
             self.hint.predictor.learn(context, action, cost)
         # From here on nothing can fail.
         self._past.add(context, estimate)
+        self.hint.answered += 1
         self._W[context] += 1.0
 
     # Statements ---------------------------------------------------------------------------------
@@ -261,7 +262,8 @@ class KnownDistribution(Learner):
             notes.append(SELECTED)
         elif not self._availability.by_score and not self._ledger.logged:
             K, B = self.oracle.n_actions, self._range[1]
-            paid = self.hint.S + self._floor.price + self._ledger.unanswered * B
+            paid = self.hint.S + self.hint.unpaid + self._floor.price
+            paid += self._ledger.unanswered * B
             stability = paid + self._D + self._entropy * float(self._tops.sum())
             comparator = self._loss - float(self._past.minima()[0]) + self._ledger.unanswered * B
             if self._ledger.immediate:

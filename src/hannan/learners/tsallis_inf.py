@@ -42,7 +42,7 @@ class TsallisINF(KnownDistribution):
     Losses in [0, 1], immediate feedback, adaptive adversaries: pseudo-regret at most
     :math:`4\sqrt{dKT}`; with a predictor, however bad, at most
     :math:`S_T + 4.67\sqrt{dKW_T}` with :math:`S_T \le 3\sqrt{GT}` what its hints have measurably
-    cost and :math:`W_T \le 10T` (`Trust.share`). With late feedback, whatever delays depend on, the
+    cost and :math:`W_T \le 34T` (`Trust.share`). With late feedback, whatever delays depend on, the
     certificate stays valid: what instability cost is measured. [zimmert2021]
 
     Examples
