@@ -63,7 +63,7 @@ from hannan.off_policy import Log
 
 _EXPLORED = 0.002  # of all decisions, unless exploration= says otherwise
 _EXPLORED_OF_OFFERS = 0.0001  # the same for each of what is offered
-_WARM = 4  # decisions
+_WARM = 100  # decisions, of which the base makes one nearly surely, with its noise
 _REMEMBERED = 10_000  # closed decisions whose outcomes may be reported again
 
 _COLUMNS = ("action", "propensity", "id")
@@ -634,12 +634,17 @@ class Decider(Parametrised):
         began = time.perf_counter()
         with self._lock:
             twin = copy.deepcopy(self)
+        twin._journal = None
         if context is None and twin._contexts is not None and twin._contexts.rows:
             context = {}
-        for _ in range(_WARM):
-            answer = twin.decide(context, actions=actions)
+        names = twin._names
+        left = [] if names is None else [each for each in names.all if each not in names.retired]
+        for turn in range(_WARM):
+            available = left[1:] if turn % 2 and left[1:] else None
+            answer = twin.decide(context, available, actions=actions)
+            if turn < 2:
+                str(twin)  # which says what a decision without an outcome may cost
             twin.report(answer, **{twin._units.word: twin._units.back(1.0)})
-        str(twin)
         return time.perf_counter() - began
 
     # Files --------------------------------------------------------------------------------------
