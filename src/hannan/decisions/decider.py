@@ -723,11 +723,14 @@ class Decider(Parametrised):
         return found
 
     def close(self) -> None:
-        """End the journal, so that another process may take it up."""
+        """End the journal, so that another process may take it up.
+
+        From then on this Decider refuses calls that would change it, because no file would have
+        them.
+        """
         with self._lock:
             if self._journal is not None:
                 self._journal.close()
-                self._journal = None
 
     def _take_up(self, journal: Journal) -> None:
         """Become the Decider of a journal."""
@@ -1046,8 +1049,8 @@ class Decider(Parametrised):
         return {**self.params, "actions": names, "seed": self._seed}
 
     def __getstate__(self) -> dict[str, Any]:
-        """For copies: they have a lock of their own, and no journal."""
-        return {**vars(self), "_lock": None, "_journal": None}
+        """For copies: they have a lock of their own."""
+        return {**vars(self), "_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, _lock=threading.RLock())
