@@ -585,8 +585,7 @@ class Decider(Parametrised):
         names = None if self._names is None else self._names.all
         waiting = len(self._open.waiting)
         summary = summary_of(self._board, self._units, names, self._learner, waiting)
-        changes = [] if self._contexts is None else self._contexts.changes()
-        return replace(summary, notes=(*changes, *summary.notes))
+        return replace(summary, notes=(*self._changes, *summary.notes))
 
     def metrics(self) -> dict[str, Any]:
         """Return the summary as numbers by name, for a monitoring system: valid JSON at all times.
@@ -598,8 +597,12 @@ class Decider(Parametrised):
             return as_json({**self.summary().to_dict(), "features": features})  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
-        """Five lines: what it decides on, how much, how well, compared with what, and how."""
-        return "\n".join([self._head, *self.summary().lines()])
+        """Five lines: what it decides on, how much, how well, compared with what, and how.
+
+        Then a line for each column of the contexts that has clearly become worse.
+        """
+        with self._lock:
+            return "\n".join([self._head, *self.summary().lines(), *self._changes])
 
     def to_frame(self) -> Any:
         """Return the comparisons of `summary()` as a frame; see `Summary.to_frame`."""
@@ -611,6 +614,11 @@ class Decider(Parametrised):
 
     def _repr_html_(self) -> str:
         return page(paragraph(self._head), self.summary()._repr_html_())
+
+    @property
+    def _changes(self) -> list[str]:
+        """A sentence for each column whose quality has clearly become worse."""
+        return [] if self._contexts is None else self._contexts.changes()
 
     @property
     def _head(self) -> str:
