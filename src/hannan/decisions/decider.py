@@ -512,7 +512,7 @@ class Decider(Parametrised):
             number = place(as_name(action), items, "The action")
         else:
             number = self._names.place(action)
-        self._made("learn", plain(context), items, number, outcome, q)
+        self._made("learn", plain(only_row(context, "learn")), items, number, outcome, q)
 
     def warm_start(self, log: Any) -> int:
         """Learn all decisions of a log; how many there were.
