@@ -84,6 +84,57 @@ def test_the_first_rounds_need_nothing_that_was_not_compiled(tmp_path):
     assert done.stdout.split() == ["True", "0"]
 
 
+SERVICE = """
+import gc, sys
+import numpy as np
+from numba.core.dispatcher import Dispatcher
+import hannan as hn
+
+def compiled():
+    loops = [each for each in gc.get_objects() if isinstance(each, Dispatcher)]
+    return {(loop.__module__, loop.__name__, str(s)) for loop in loops for s in loop.overloads}
+
+kind, rng = sys.argv[1], np.random.default_rng(0)
+actions = None if kind == "items" else ["a", "b", "c", "d"]
+how = {"baseline": "a", "holdout": 0.05} if kind == "holdout" else {}
+d = hn.Decider(actions, rewards=(0, 1), seed=0, **how)
+
+def asked(turn):
+    context = {"age": int(rng.integers(18, 80)), "city": ["Rome", None][turn % 2]}
+    if kind == "items":
+        sizes = {f"sku-{i}": {"size": float(rng.normal())} for i in range(2 + turn % 4)}
+        return {"context": context, "actions": sizes}
+    here = ["a", "c"] if turn % 7 == 3 and kind != "holdout" else None
+    return {"context": None if kind == "arms" else context, "available": here}
+
+first = asked(0)
+d.warm_up(first["context"], first.get("actions"))
+before, waiting = compiled(), []
+for turn in range(1000):
+    waiting.append(d.decide(**asked(turn)))
+    if turn % 20 == 19:
+        for decision in waiting[:18]:
+            good = decision.action in (("b", "sku-1") if turn < 500 else ("c", "sku-0"))
+            d.report(decision, reward=float(rng.random() < 0.2 + 0.6 * good))
+        waiting = waiting[18:]
+d.metrics(), d.probabilities(**asked(0)), d.why(waiting[-1]), d.expire(0, reward=0.0)
+if actions:
+    d.add_action("e"), d.retire("d"), d.learn(asked(0)["context"], "a", 1.0, 0.5)
+    for turn in range(100):
+        d.report(d.decide(**asked(turn)), reward=0.5)
+print(len(before) > 10, sorted(compiled() - before))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["rows", "arms", "items", "holdout"])
+def test_a_service_compiles_nothing_after_its_decider_was_warmed_up(kind):
+    """Late outcomes, closed actions, the base's noise, drift, statements, actions that come."""
+    command = [sys.executable, "-c", SERVICE, kind]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert done.stdout.split(maxsplit=1) == ["True", "[]\n"]
+
+
 def test_a_predictor_without_copies_of_its_own_is_left_alone():
     class Counting:
         learned = 0

@@ -361,6 +361,7 @@ def test_results_and_report_are_written(labelled, tmp_path):
         (["--label", "moved", "--cost", "up"], "must end in .csv"),
         (["--label", "moved", "--cost", "up=3"], "--cost must be RIGHT:DONE=COST"),
         (["--label", "moved", "--cost", "side:up=3"], "Costs are given for the class 'side'"),
+        (["--label", "moved", "--cost", "up:upp=3"], "Did you mean the class 'up'?"),
         (["--label", "moved", "--propensity", "0.5"], "--propensity does not go with --label"),
         (["--action", "moved", "--loss", "a"], "--action needs --propensity"),
         (["--action", "moved", "--loss", "a", "--propensity", "0.5", "--value-range", "0,1"],

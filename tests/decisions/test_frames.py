@@ -87,6 +87,15 @@ def test_a_rule_gets_the_row_of_a_frame_of_one_row():
     assert list(map(repr, asked)) == [repr(FRAME.iloc[i].to_dict()) for i in (0, -2, -1)]
 
 
+def test_learn_takes_the_row_of_a_frame_and_refuses_several():
+    by_frame, by_row = trained(20), trained(20)
+    by_frame.learn(FRAME.head(1), "red", 3.0, 0.5)
+    by_row.learn(ROWS[0], "red", 3.0, 0.5)
+    assert by_frame.probabilities(ROWS) == by_row.probabilities(ROWS)
+    with pytest.raises(hn.ContextError, match=r"learn\(\) takes one context.*warm_start"):
+        by_frame.learn(FRAME.head(2), "red", 3.0, 0.5)
+
+
 # Several ----------------------------------------------------------------------------------------
 
 

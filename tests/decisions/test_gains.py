@@ -194,4 +194,14 @@ def test_the_summary_is_in_the_units_of_the_outcomes():
     assert f"current rule: {rule.estimate:.4g}; gain {rule.gain_estimate:.4g} per decision" in text
     assert d.summary().actions[NOW].estimate == pytest.approx(rule.estimate)
     assert "nan" not in text
-    assert "nan" not in str(shop(0).summary())
+
+
+@pytest.mark.parametrize("decisions", [1, 2])
+def test_what_is_not_known_yet_is_left_out_of_the_text(decisions):
+    d = shop(0)
+    assert "nan" not in str(d) + str(d.summary())
+    sell(d, decisions, 0)
+    texts = str(d), str(d.summary()), d._repr_html_(), repr(d.summary())
+    assert not any("nan" in text for text in texts)
+    d.decide({"age": 3})
+    assert "nan" not in str(d)

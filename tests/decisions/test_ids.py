@@ -162,7 +162,12 @@ def test_outcomes_are_numbers_of_any_kind(reward):
     d.learn(ROW, "red", reward, 0.5)
 
 
-@pytest.mark.parametrize("reward", [Decimal("NaN"), Decimal("Infinity"), Decimal(201), "3", None])
+HUGE = [10**400, Fraction(-(10**400)), Decimal("1e999")]
+
+
+@pytest.mark.parametrize(
+    "reward", [Decimal("NaN"), Decimal("Infinity"), Decimal(201), "3", None, *HUGE]
+)
 def test_outcomes_that_are_no_numbers_are_refused(reward):
     d = new()
     with pytest.raises(hn.HannanError):

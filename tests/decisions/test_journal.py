@@ -1,9 +1,11 @@
 """A journal holds every acknowledged call, and nothing that was refused."""
 
+import copy
 import datetime as dt
 import decimal
 import errno
 import os
+import pickle
 import resource
 import signal
 import subprocess
@@ -55,6 +57,36 @@ def test_a_journal_is_taken_up_where_it_ended(tmp_path):
     for row in rows[90:]:
         one, other = again.decide(row), twin.decide(row)
         assert (one.action, one.propensity) == (other.action, other.propensity)
+
+
+@pytest.mark.parametrize("end", ["closed", "pickled", "copied"])
+def test_what_no_file_would_have_is_refused(tmp_path, end):
+    """After close(), and in copies, calls would be acknowledged and lost."""
+    path, row = tmp_path / "d.journal", contexts(1)[0]
+    d = made().journal(path)
+    first = d.decide(row, id="a")
+    if end == "closed":
+        d.close()
+    else:
+        d = copy.deepcopy(d) if end == "copied" else pickle.loads(pickle.dumps(d))
+    known, lines = content(d), path.read_bytes()
+    for call in (
+        lambda: d.decide(row, id="b"),
+        lambda: d.decide_many([row, row]),
+        lambda: d.report("a", reward=1.0),
+        lambda: d.learn(row, "red", 1.0, 0.5),
+        lambda: d.expire(0.0),
+        lambda: d.add_action("violet"),
+        lambda: d.retire("blue"),
+    ):
+        with pytest.raises(hn.StorageError, match=r"not written any more.*Decider\.open"):
+            call()
+    assert content(d) == known
+    assert path.read_bytes() == lines
+    assert d.decide(row, id="a").action == first.action  # the file has that decision
+    assert d.summary().decisions == 1
+    assert d.warm_up(row) > 0.0
+    d.close()
 
 
 def test_journalled_and_not_it_decides_identically(tmp_path):

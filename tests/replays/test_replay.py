@@ -227,6 +227,14 @@ def test_what_is_no_frame_is_refused(data):
         hn.replay(data, label="a")
 
 
+def test_a_reward_of_hexadecimal_ids_is_refused_by_its_row():
+    """Some of them read as numbers, such as 9762e240: no range has to be explained."""
+    frame = pd.DataFrame({"age": range(60), "offer": ["a", "b"] * 30, "visitor": ["580c4ac8"] * 60})
+    frame.loc[7, "visitor"] = "9762e240"
+    with pytest.raises(hn.HannanError, match=r"Row 1 .*'580c4ac8' is not a finite number"):
+        hn.replay(frame, action="offer", reward="visitor", propensity=0.5)
+
+
 def test_learners_are_checked_before_anything_is_played():
     stages = []
     log = offers(300)

@@ -316,7 +316,10 @@ class Units:
             given = as_scalar(given)
             if not isinstance(given, int | float | Decimal | Fraction):
                 raise InputTypeError(f"A {self.word} is one number; got {given!r:.100}.")
-        value = float(given)
+        try:
+            value = float(given)
+        except OverflowError:  # of an integer or a fraction that is too large
+            value = math.inf if given > 0 else -math.inf
         if self.low <= value <= self.high:
             return value
         if math.isnan(value) or not self.clip:

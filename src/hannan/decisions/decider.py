@@ -63,7 +63,7 @@ from hannan.off_policy import Log
 
 _EXPLORED = 0.002  # of all decisions, unless exploration= says otherwise
 _EXPLORED_OF_OFFERS = 0.0001  # the same for each of what is offered
-_WARM = 4  # decisions
+_WARM = 100  # decisions, of which the base makes one nearly surely, with its noise
 _REMEMBERED = 10_000  # closed decisions whose outcomes may be reported again
 
 _COLUMNS = ("action", "propensity", "id")
@@ -512,7 +512,7 @@ class Decider(Parametrised):
             number = place(as_name(action), items, "The action")
         else:
             number = self._names.place(action)
-        self._made("learn", plain(context), items, number, outcome, q)
+        self._made("learn", plain(only_row(context, "learn")), items, number, outcome, q)
 
     def warm_start(self, log: Any) -> int:
         """Learn all decisions of a log; how many there were.
@@ -585,8 +585,7 @@ class Decider(Parametrised):
         names = None if self._names is None else self._names.all
         waiting = len(self._open.waiting)
         summary = summary_of(self._board, self._units, names, self._learner, waiting)
-        changes = [] if self._contexts is None else self._contexts.changes()
-        return replace(summary, notes=(*changes, *summary.notes))
+        return replace(summary, notes=(*self._changes, *summary.notes))
 
     def metrics(self) -> dict[str, Any]:
         """Return the summary as numbers by name, for a monitoring system: valid JSON at all times.
@@ -598,8 +597,12 @@ class Decider(Parametrised):
             return as_json({**self.summary().to_dict(), "features": features})  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
-        """Five lines: what it decides on, how much, how well, compared with what, and how."""
-        return "\n".join([self._head, *self.summary().lines()])
+        """Five lines: what it decides on, how much, how well, compared with what, and how.
+
+        Then a line for each column of the contexts that has clearly become worse.
+        """
+        with self._lock:
+            return "\n".join([self._head, *self.summary().lines(), *self._changes])
 
     def to_frame(self) -> Any:
         """Return the comparisons of `summary()` as a frame; see `Summary.to_frame`."""
@@ -611,6 +614,11 @@ class Decider(Parametrised):
 
     def _repr_html_(self) -> str:
         return page(paragraph(self._head), self.summary()._repr_html_())
+
+    @property
+    def _changes(self) -> list[str]:
+        """A sentence for each column whose quality has clearly become worse."""
+        return [] if self._contexts is None else self._contexts.changes()
 
     @property
     def _head(self) -> str:
@@ -634,12 +642,17 @@ class Decider(Parametrised):
         began = time.perf_counter()
         with self._lock:
             twin = copy.deepcopy(self)
+        twin._journal = None
         if context is None and twin._contexts is not None and twin._contexts.rows:
             context = {}
-        for _ in range(_WARM):
-            answer = twin.decide(context, actions=actions)
+        names = twin._names
+        left = [] if names is None else [each for each in names.all if each not in names.retired]
+        for turn in range(_WARM):
+            available = left[1:] if turn % 2 and left[1:] else None
+            answer = twin.decide(context, available, actions=actions)
+            if turn < 2:
+                str(twin)  # which says what a decision without an outcome may cost
             twin.report(answer, **{twin._units.word: twin._units.back(1.0)})
-        str(twin)
         return time.perf_counter() - began
 
     # Files --------------------------------------------------------------------------------------
@@ -718,11 +731,14 @@ class Decider(Parametrised):
         return found
 
     def close(self) -> None:
-        """End the journal, so that another process may take it up."""
+        """End the journal, so that another process may take it up.
+
+        From then on this Decider refuses calls that would change it, because no file would have
+        them.
+        """
         with self._lock:
             if self._journal is not None:
                 self._journal.close()
-                self._journal = None
 
     def _take_up(self, journal: Journal) -> None:
         """Become the Decider of a journal."""
@@ -1041,8 +1057,8 @@ class Decider(Parametrised):
         return {**self.params, "actions": names, "seed": self._seed}
 
     def __getstate__(self) -> dict[str, Any]:
-        """For copies: they have a lock of their own, and no journal."""
-        return {**vars(self), "_lock": None, "_journal": None}
+        """For copies: they have a lock of their own."""
+        return {**vars(self), "_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, _lock=threading.RLock())

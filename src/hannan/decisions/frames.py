@@ -30,7 +30,7 @@ def is_table(contexts: Any) -> bool:
     )
 
 
-def only_row(context: Any) -> Any:
+def only_row(context: Any, method: str = "decide") -> Any:
     """Return the context of one decision; refuse a table of several.
 
     >>> only_row([{"age": 31}])
@@ -38,11 +38,12 @@ def only_row(context: Any) -> Any:
     """
     if not is_table(context):
         return context
-    rows = rows_of(context, "decide")
+    rows = rows_of(context, method)
     if len(rows) != 1:
+        many = "decide_many() to decide on" if method == "decide" else "warm_start() to learn"
         raise ContextError(
-            f"decide() takes one context; got {_described(context)} with {len(rows)} rows. Call "
-            "decide_many() to decide on each row, or give one row, such as frame.iloc[0]."
+            f"{method}() takes one context; got {_described(context)} with {len(rows)} rows. Call "
+            f"{many} each row, or give one row, such as frame.iloc[0]."
         )
     return rows[0]
 

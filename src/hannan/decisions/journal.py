@@ -135,6 +135,11 @@ class Journal:
         self._file = self._lock = -1
         self._broken = self._broken or "it was closed"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies: they write nothing."""
+        broken = self._broken or "this is a copy of the Decider that writes it"
+        return {**vars(self), "_file": -1, "_lock": -1, "_broken": broken}
+
     def __del__(self) -> None:
         if self._owner == os.getpid():
             self.close()

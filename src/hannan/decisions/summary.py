@@ -15,6 +15,7 @@ from hannan.core.frames import by_column, frame
 from hannan.core.plots import Dot, axes, draw_dots, draw_line, legend
 from hannan.decisions.answers import Interval, Units
 from hannan.decisions.names import Name
+from hannan.decisions.records import as_json
 from hannan.decisions.scoreboard import BASELINE, RANDOM, Scoreboard
 from hannan.off_policy.watch import aligned
 
@@ -242,7 +243,7 @@ class Summary:
             }
             for name, each in self.actions.items()
         }
-        return _known(numbers)  # type: ignore[no-any-return]
+        return as_json(numbers)  # type: ignore[no-any-return]
 
     def lines(self) -> list[str]:
         """Return the most important facts in four lines."""
@@ -253,10 +254,11 @@ class Summary:
             return [", ".join(shown), f"no {self.outcome}s yet", "nothing to compare yet", "-"]
         own = f"no {self.outcome}s yet"
         if self.answered:
+            low, high = self.look
+            once = "" if math.isnan(low) else f"{low:.4g} to {high:.4g} if you look once, "
             own = (
-                f"mean {self.outcome} {self.mean:.4g} ({self.look[0]:.4g} to {self.look[1]:.4g} if "
-                f"you look once, {self.interval[0]:.4g} to {self.interval[1]:.4g} at any time; "
-                f"{100 * self.confidence:g} % intervals)"
+                f"mean {self.outcome} {self.mean:.4g} ({once}{self.interval[0]:.4g} to "
+                f"{self.interval[1]:.4g} at any time; {100 * self.confidence:g} % intervals)"
             )
         learning = (
             f"predictor followed in {100 * self.hinted:.0f} % of the decisions, entropy "
@@ -276,7 +278,8 @@ class Summary:
                 return "nothing to compare yet"
             comparison = better(known, key=lambda each: each.estimate)
             name = _label(comparison.name)
-        return f"{name}: {comparison.estimate:.4g}; {comparison}"
+        estimate = "" if math.isnan(comparison.estimate) else f"{comparison.estimate:.4g}; "
+        return f"{name}: {estimate}{comparison}"
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for the current rule and for each action, as `str` shows them."""
@@ -387,15 +390,6 @@ def _number(value: float) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _known(value: Any) -> Any:
-    """Return a value with None in place of all numbers that are not finite."""
-    if isinstance(value, dict):
-        return {name: _known(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_known(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def summary_of(

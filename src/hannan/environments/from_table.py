@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -323,8 +324,10 @@ def _check_cost(owner: object, cost: Any, classes: Sequence[Any]) -> tuple[list[
     wanting = np.argwhere(~np.isfinite(table))
     if len(wanting):
         i, k = wanting[0]
+        near = difflib.get_close_matches(str(actions[k]), places, n=1)
+        meant = f" Did you mean the class {near[0]!r}?" if near and near[0] != actions[k] else ""
         raise ParameterError(
-            f"The cost of {actions[k]!r} where {classes[i]!r} is right must be a finite number. "
-            "Where actions are not the classes, every action needs a cost in every class."
+            f"The cost of {actions[k]!r} where {classes[i]!r} is right must be a finite number."
+            f"{meant} Where actions are not the classes, every action needs a cost in every class."
         )
     return actions, table

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hannan.core.params import Parametrised
-from hannan.core.state import Count, DictOf, Object, State
+from hannan.core.state import Count, DictOf, ListOf, Object, State
 from hannan.core.state import Text as Words
 from hannan.core.validation import check_integer
 from hannan.features._cells import (
@@ -18,6 +18,7 @@ from hannan.features._cells import (
     looks_like_date,
     words_of,
 )
+from hannan.features._quality import MOST_BLOCKS, recent
 from hannan.features.column import Events, News
 from hannan.features.number import Number, as_number, looks_like_number
 
@@ -61,6 +62,7 @@ class Places(Parametrised):
             Object(Number, like=lambda self: Number(indicator=False)),
             most=lambda self: _TRACKED * (self.size > 0),
         ),
+        _ends=ListOf(Count(), most=MOST_BLOCKS),
     )
 
     def __init__(self, size: int, each: int = 0, levels: Sequence[str] = ()) -> None:
@@ -72,10 +74,19 @@ class Places(Parametrised):
         self._levels = frozenset(levels)
         self._columns: dict[str, dict[str, int]] = {}
         self._numbers: dict[str, Number] = {}
+        self._ends: list[int] = []  # how many places were taken at the end of the last blocks
         self._restored()
 
     def _restored(self) -> None:
         self._taken = sum(map(len, self._columns.values()))
+        lately = recent(len(self._ends))
+        # The first place that was given lately; what has one there is new.
+        self._young = self._ends[-1 - lately] if len(self._ends) > lately else self.size
+
+    def turn(self) -> None:
+        """Begin a new block."""
+        self._ends = [*self._ends, self._taken][-MOST_BLOCKS:]
+        self._restored()
 
     def labels(self) -> list[str]:
         """What each place stands for."""
@@ -121,8 +132,8 @@ class Places(Parametrised):
                 place = places.get(_MISSING if value is None else value)
                 if place is not None:  # as most often
                     out[at + place] += 1.0
-                    if value is None and name in self._levels:
-                        events.append(("missing", name))
+                    if (value is None or place >= self._young) and name in self._levels:
+                        events.append(("missing" if value is None else "new", name))
                     continue
             key = self._write(name, value, out, at, new, news)
             if name in self._levels and (key == _MISSING or not places or key not in places):

@@ -17,6 +17,9 @@ MOST_LATE = 64
 OTHERS = "(other columns)"
 
 _LATELY = 10  # blocks
+MOST_BLOCKS = 2 * _LATELY
+"""Blocks that are counted apart."""
+
 _FALSE_ALARMS = 0.01  # the probability of ever being wrong
 _NAMES = 2048  # more than there are columns
 _KINDS = ("missing", "new", "odd", "there")
@@ -32,7 +35,7 @@ Shares = dict[str, dict[str, float | None]]
 _TALLY = DictOf(OneOf(*_KINDS), DictOf(Text(), Count(), most=_NAMES))
 _SAID = {
     "missing": "missing",
-    "new": "a value without a place of its own",
+    "new": "a new or rare value",
     "odd": "a value of another kind",
     "unknown": "a column never seen before,",
 }
@@ -46,7 +49,7 @@ class Quality(Parametrised):
     """
 
     stored = State(
-        current=_TALLY, _blocks=ListOf(_TALLY, most=2 * _LATELY), _before=_TALLY, _older=Count()
+        current=_TALLY, _blocks=ListOf(_TALLY, most=MOST_BLOCKS), _before=_TALLY, _older=Count()
     )
 
     def __init__(self) -> None:
@@ -60,7 +63,7 @@ class Quality(Parametrised):
         """Begin a new block."""
         self._blocks.append(self.current)
         self.current = {}
-        if len(self._blocks) > 2 * _LATELY:
+        if len(self._blocks) > MOST_BLOCKS:
             self._before = _sum([self._before, self._blocks.pop(0)])
             self._older += 1
 
@@ -101,13 +104,17 @@ class Quality(Parametrised):
 
     @property
     def _recent(self) -> int:
-        """The number of blocks that count as late."""
-        return min(_LATELY, (len(self._blocks) + 1) // 2)
+        return recent(len(self._blocks))
 
     def _earlier(self) -> tuple[Tally, int]:
         """Return the counts before, and the number of rows."""
         first = self._blocks[: len(self._blocks) - self._recent]
         return _sum([self._before, *first]), BLOCK * (len(first) + self._older)
+
+
+def recent(blocks: int) -> int:
+    """Return how many of the last blocks count as late."""
+    return min(_LATELY, (blocks + 1) // 2)
 
 
 def _sum(tallies: list[Tally]) -> Tally:

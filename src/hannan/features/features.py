@@ -200,8 +200,9 @@ class Features(Parametrised):
         """For each column the shares of rows in which it was missing, new or odd.
 
         Lately, over about the last 1,000 rows, and before, None without rows before. *New* is a
-        level without a place of its own so far, *odd* a value of another kind than the column. A
-        column that came later has the share of rows with it, "unknown", too.
+        level that first appeared lately or is too rare for a place of its own, *odd* a value of
+        another kind than the column. A column that came later has the share of rows with it,
+        "unknown", too.
         """
         return self._quality.shares(self._own, self._rows % BLOCK)
 
@@ -340,6 +341,7 @@ class Features(Parametrised):
         self._rows += 1
         if self._rows % BLOCK == 0:
             self._quality.turn()
+            self._places.turn()
         return None
 
     def _new(self, cells: dict[Any, Any]) -> Iterable[Name]:

@@ -20,6 +20,7 @@ from hannan.environments._kinds import Columns, look
 from hannan.environments._tabular import LeftOut
 from hannan.environments.from_log import Logged
 from hannan.experiments.over_data import Units
+from hannan.kernels.losses import LARGEST
 from hannan.replays.copies import words_on_copies
 from hannan.replays.estimates import ESTIMATED, with_estimates
 
@@ -299,7 +300,7 @@ def _extremes(file: TableFile, names: list[Any]) -> tuple[float, float]:
                 value = float(cell)
             except (TypeError, ValueError, OverflowError):
                 continue  # missing, or wrong: then the row is named when it is played
-            if math.isfinite(value):
+            if abs(value) <= LARGEST:
                 low, high = min(low, value), max(high, value)
     if low < high:
         return (0.0, 1.0) if low >= 0.0 and high <= 1.0 else (low, high)
