@@ -119,6 +119,14 @@ def test_the_rule_decides_on_new_rows_and_is_saved(churn, replay, tmp_path):
         rule.decide({"agee": 25})
 
 
+def test_the_rule_reads_a_frame_of_one_row_as_that_row_and_refuses_more(churn, replay):
+    rule = replay.rule
+    row = churn[churn["age"].notna()].head(1)
+    assert rule.decide(row) == rule.decide(row.iloc[0]) == rule.decide_many(row)[0]
+    with pytest.raises(hn.ContextError, match=r"5 rows. Call decide_many\(\)"):
+        rule.decide(churn.head(5))
+
+
 @pytest.mark.parametrize("name", ["linear rule", "stump", "decision tree", "boosted trees"])
 def test_every_class_of_rules_is_taken_away_as_it_was_fitted(replay, name, tmp_path):
     from hannan.experiments.search import fit_rule

@@ -18,6 +18,7 @@ from hannan.core.state import require
 from hannan.core.storage import save
 from hannan.core.stored import NO_STATE, Stored
 from hannan.core.validation import FloatArray
+from hannan.decisions.frames import only_row
 from hannan.environments._features import as_mappings
 from hannan.experiments.search import Candidate, Linear, Trees
 from hannan.features import Date, Features, Number
@@ -164,6 +165,7 @@ class Rule(Parametrised):
             A mapping with the columns of your data, or a row of a frame. Columns that the row lacks
             are missing values; other columns are ignored.
         """
+        row = only_row(row)
         cells = row if isinstance(row, Mapping) else getattr(row, "to_dict", dict)()
         return self._chosen({name: [cell] for name, cell in cells.items()}, 1)[0]
 
