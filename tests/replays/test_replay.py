@@ -210,6 +210,32 @@ def test_actions_keep_the_types_of_the_frame():
     assert again.decider.actions == [0, 1]
 
 
+def test_truth_values_are_actions(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    again = hn.replay(pd.DataFrame({"x": x, "y": x > 0, "now": True}), label="y", current="now",
+                      **FAST)  # fmt: skip
+    assert again.rule.decide({"x": 2.0}) is True
+    again.rule.save(tmp_path / "rule")
+    assert hn.load(tmp_path / "rule").decide({"x": -2.0}) is False
+    assert again.decider.actions == ["False", "True"]  # a Decider takes text and numbers
+    assert again.decider.baseline == "True"
+
+
+@pytest.mark.parametrize("as_file", [False, True])
+def test_whole_numbers_are_the_same_as_floats(as_file, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    now = np.where(np.arange(300) == 7, np.nan, rng.integers(2, size=300))  # so pandas has floats
+    data = pd.DataFrame({"x": x, "y": (x > 0).astype(int), "now": now})
+    if as_file:
+        data.to_csv(tmp_path / "data.csv", index=False)
+    again = hn.replay(tmp_path / "data.csv" if as_file else data, label="y", current="now", **FAST)
+    assert again.results.stream.names == ["0", "1"]
+    wrong = data["y"][now == now] != now[now == now]
+    assert again.results.current.plain["mean"] == pytest.approx(wrong.mean())
+
+
 # Errors --------------------------------------------------------------------------------------
 
 

@@ -90,6 +90,8 @@ class Replay:
         self._asked, self._folder, self._progress = asked, folder, progress
         self._seed = plan.cells[0].seed
         self._names = [originals.get(name, name) for name in stream.names]
+        # A Decider takes text and numbers as names, and a truth value is no number.
+        self._called = [n if type(n) in (int, float, str) else str(n) for n in self._names]
         self._results = Answer(stream, done.records, done.times)
         results = self._results
         self.answer, self.notes, self.warning = results.sentence, results.notes, results.warning
@@ -129,7 +131,7 @@ class Replay:
         rounds = self._stream.rounds
         trained, beside = train_decider(
             self._stream,
-            self._names,
+            self._called,
             self._baseline,
             _POINTS,
             self._seed,
@@ -154,7 +156,7 @@ class Replay:
             if len(taken) > 1:
                 return None
         (action,) = taken
-        return self._names[action]
+        return self._called[action]
 
     @cached_property
     def decisions(self) -> Any:
