@@ -248,6 +248,14 @@ def test_whole_numbers_are_the_same_as_floats(as_file, tmp_path):
         ({"labl": "left"}, "no argument 'labl'. Did you mean 'label'?"),
         ({"label": "left", "learners": ["LinUCP"]}, "did you mean 'LinUCB'"),
         ({"label": "left", "cost": {"yes": {"nein": 3}}}, "The cost of 'nein'"),
+        ({"label": "left", "missing": "dropp"}, "missing= must be 'drop', .* got 'dropp'"),
+        ({"label": "left", "seed": "a"}, "'seed' .* of hn.replay must be an integer >= 0"),
+        ({"label": "left", "rounds": 0}, "'rounds' .* of hn.replay must be an integer >= 1"),
+        (
+            {"action": "left", "reward": "offer", "propensity": 0.5},
+            "^Row 1 of the frame, column 'offer': 'yes' is not a finite number",
+        ),
+        ({"label": "left", "rounds": 10**6}, "^There are 600 rows in the frame"),
     ],
 )
 def test_mistakes_are_named_as_they_were_typed(churn, options, told):
@@ -370,6 +378,23 @@ def test_rows_left_out_are_in_the_first_sentence_and_a_tenth_of_them_an_error(tm
     assert "--missing drop" in capsys.readouterr().err
     with pytest.raises(PropensityError, match="rows were left out because of their action"):
         hn.replay(frame, **log.options, missing="drop")
+
+
+def test_the_error_about_rows_left_out_says_the_rule_and_a_share_above_it():
+    log = offers(1200)
+    log.frame.loc[:121, "revenue"] = np.nan
+    with pytest.raises(
+        hn.ParameterError, match=r"122 of 1,200 rows \(10.2 %\) .* At most 10 % are"
+    ):
+        hn.replay(log.frame, **log.options)
+
+
+def test_identifiers_as_rewards_are_named_and_not_their_range():
+    log = offers(300)
+    log.frame["visitor"] = [f"{7 * i + 4096:x}" for i in range(300)]
+    log.frame.loc[7, "visitor"] = "43e283"  # which is a number
+    with pytest.raises(hn.LossError, match=r"column 'visitor': '\w+' is not a finite number"):
+        hn.replay(log.frame, **{**log.options, "reward": "visitor"})
 
 
 def test_fewer_rows_left_out_need_no_word():

@@ -161,7 +161,7 @@ class Answer:
 
     @property
     def sentence(self) -> str:
-        """Rows left out, copies, the cost of the current rule and of the best choice, and how sure."""
+        """Rows left out, copies, what the current rule and the best choice cost, and how sure."""
         return f"{self.stream.caution} {self._said()}".lstrip()
 
     def _said(self, total: bool = True) -> str:

@@ -20,6 +20,7 @@ from hannan.environments._kinds import Columns, look
 from hannan.environments._tabular import LeftOut
 from hannan.environments.from_log import Logged
 from hannan.experiments.over_data import Units
+from hannan.kernels.losses import LARGEST
 from hannan.replays.copies import words_on_copies
 from hannan.replays.estimates import ESTIMATED, with_estimates
 
@@ -155,8 +156,9 @@ def _check_left_out(rows: LeftOut, missing: str | None) -> None:
     """Refuse to leave out more than a tenth of the rows unless that is meant."""
     if rows.share > _MOST_LEFT_OUT and missing != "drop":
         raise ParameterError(
-            f"{_told(rows)}. A rule that fits the other rows may be wrong for these. Fill in the "
-            "values, or pass missing='drop' if the rows may be left out."
+            f"{_told(rows)}. At most {100 * _MOST_LEFT_OUT:g} % are left out without your consent, "
+            "because a rule that fits the other rows may be wrong for these. Fill in the values, "
+            "or pass missing='drop' if the rows may be left out."
         )
 
 
@@ -167,7 +169,7 @@ def _told(rows: LeftOut) -> str:
         for name, cells in rows.reasons.items()
         for cell in list(cells)[:_FEW]
     ]
-    text = f"{rows.rows:,} of {rows.of:,} rows ({100 * rows.share:.2g} %) are left out because "
+    text = f"{rows.rows:,} of {rows.of:,} rows ({100 * rows.share:.3g} %) are left out because "
     text += " or ".join(reasons)
     counts = [
         f"{count:,} with {name} {value}"
@@ -183,6 +185,11 @@ def check_options(options: Mapping[str, Any]) -> None:
     for name in ("format", "hash"):
         if name in options:
             raise ParameterError(f"{name}= goes with files of Vowpal Wabbit: .vw or .dsjson.")
+    if options.get("missing", "drop") != "drop":
+        raise ParameterError(
+            "missing= must be 'drop', which accepts that many rows are left out, or None; got "
+            f"{options['missing']!r}."
+        )
     chosen = [name for name in ("label", "losses", "action") if name in options]
     if len(chosen) != 1:
         got = " and ".join(f"{name}=" for name in chosen) or "none of them"
@@ -299,7 +306,7 @@ def _extremes(file: TableFile, names: list[Any]) -> tuple[float, float]:
                 value = float(cell)
             except (TypeError, ValueError, OverflowError):
                 continue  # missing, or wrong: then the row is named when it is played
-            if math.isfinite(value):
+            if abs(value) <= LARGEST:  # else also wrong, such as the identifier 9e283
                 low, high = min(low, value), max(high, value)
     if low < high:
         return (0.0, 1.0) if low >= 0.0 and high <= 1.0 else (low, high)
