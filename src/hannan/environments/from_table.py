@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -323,8 +324,10 @@ def _check_cost(owner: object, cost: Any, classes: Sequence[Any]) -> tuple[list[
     wanting = np.argwhere(~np.isfinite(table))
     if len(wanting):
         i, k = wanting[0]
+        near = difflib.get_close_matches(str(actions[k]), list(places), 1)
+        hint = f" Did you mean {near[0]!r}?" if near and near[0] != str(actions[k]) else ""
         raise ParameterError(
             f"The cost of {actions[k]!r} where {classes[i]!r} is right must be a finite number. "
-            "Where actions are not the classes, every action needs a cost in every class."
+            f"Where actions are not the classes, every action needs a cost in every class.{hint}"
         )
     return actions, table
