@@ -342,6 +342,21 @@ def test_an_action_named_none_is_an_action():
     assert log.current < log.value(replay.decisions["decision"])
 
 
+def test_rules_and_actions_are_measured_on_all_rows_whatever_learners_are_shown():
+    log = offers(1500)
+    asked = {**log.options, "learners": ["UniformRandom"]}
+    tables = [hn.replay(log.frame, method=method, **asked).table.set_index("name")
+              for method in ("rejection", "importance")]  # fmt: skip
+    fixed = [table[table["kind"] != "learner"] for table in tables]
+    columns = ["kind", "mean", "low", "high", "effective"]
+    pd.testing.assert_frame_equal(fixed[0][columns], fixed[1][columns])
+    taken = log.frame[log.frame["offer"] == "none"]
+    weights = 1.0 / taken["p"]
+    none = fixed[0].loc["always none"]
+    assert none["mean"] == pytest.approx((weights * taken["revenue"]).sum() / weights.sum())
+    assert none["effective"] == pytest.approx(weights.sum() ** 2 / (weights**2).sum())
+
+
 def test_a_log_without_propensities_is_refused_or_estimated():
     log = offers(6000, seed=1)
     frame = log.frame.drop(columns="p")
