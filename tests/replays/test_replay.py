@@ -249,6 +249,8 @@ def test_whole_numbers_are_the_same_as_floats(as_file, tmp_path):
         ({"label": "left", "learners": ["LinUCP"]}, "did you mean 'LinUCB'"),
         ({"label": "left", "cost": {"yes": {"nein": 3}}}, "The cost of 'nein'.* class.$"),
         ({"label": "left", "cost": {"no": {"yess": 3}}}, "The cost of 'yess'.* mean 'yes'?"),
+        ({"label": "left", "learners": [hn.bandit(2)]}, "learners= takes names, .* got Restarting"),
+        ({"label": "left", "policies": 3}, "policies= takes names, .* got 3"),
         ({"label": "left", "missing": "dropp"}, "missing= must be 'drop', .* got 'dropp'"),
         ({"label": "left", "seed": "a"}, "'seed' .* of hn.replay must be an integer >= 0"),
         ({"label": "left", "rounds": 0}, "'rounds' .* of hn.replay must be an integer >= 1"),
@@ -262,6 +264,21 @@ def test_whole_numbers_are_the_same_as_floats(as_file, tmp_path):
 def test_mistakes_are_named_as_they_were_typed(churn, options, told):
     with pytest.raises(hn.HannanError, match=told):
         hn.replay(churn, **options)
+
+
+def test_one_name_stands_for_a_list_of_it(churn):
+    alone, listed = (
+        hn.replay(churn, label="left", context=context, rounds=100, **FAST).as_dict()["columns"]
+        for context in ("age", ["age"])
+    )
+    assert alone == listed
+    assert list(alone["kinds"]) == ["age"]
+
+
+def test_a_frame_with_two_columns_of_one_name_is_refused(churn):
+    twice = pd.concat([churn, churn[["age"]]], axis=1)
+    with pytest.raises(hn.ParameterError, match="Two columns of the frame have the name 'age'"):
+        hn.replay(twice, label="left")
 
 
 @pytest.mark.parametrize("data", [3, None, [1, 2], {}, {"a": [1], "b": [1, 2]}])

@@ -30,6 +30,8 @@ _LIMITS = ("max_columns", "max_unpacked")
 _DIALECT = ("delimiter", "decimal", "encoding", "header")
 _OUTCOMES = ("label", "action", "loss", "reward", "propensity", "current")
 _LOG = ("action", "actions", "loss", "reward", "propensity", "method", "floor")
+LISTS = ("context", "categorical", "text", "labels", "losses", "actions")
+"""Options that take lists of names."""
 OPTIONS = (
     *("context", "categorical", "text", "label", "labels", "losses", "cost", "current", "unit"),
     *(*_LOG, "value_range", "missing", *_LIMITS, *_DIALECT, "format", "hash"),

@@ -23,6 +23,7 @@ from rich.console import Console
 from hannan.core import HannanError, InputTypeError, ParameterError
 from hannan.core.display import folded, page, paragraph, table
 from hannan.core.frames import by_column, frame
+from hannan.core.params import short
 from hannan.core.plots import Dot, axes, draw_dots, draw_line, legend
 from hannan.core.validation import check_integer
 from hannan.decisions import Decider
@@ -33,7 +34,7 @@ from hannan.experiments.plan import Plan, make_plan
 from hannan.experiments.results import replace_file
 from hannan.experiments.run import Run, run
 from hannan.replays.answer import Answer, Player
-from hannan.replays.data import OPTIONS, Stream, read_stream
+from hannan.replays.data import LISTS, OPTIONS, Stream, read_stream
 from hannan.replays.frames import DIALECT, write_frame
 from hannan.replays.players import check_players, learners_of, policies_of
 from hannan.replays.rule import Rule
@@ -351,6 +352,9 @@ def replay(
     }  # fmt: skip
     _check_names(more)
     _check_counts(rounds, seed, seeds, jobs)
+    # One name stands for a list of it.
+    asked |= {key: [asked[key]] for key in LISTS if isinstance(asked.get(key), str)}
+    names = _names(learners, policies)
     tell = progress or (lambda *_: None)
     spare = _Folder()
     path, name, originals = data, str(data), {}
@@ -365,7 +369,6 @@ def replay(
     with _named(Path(path), name):
         stream = read_stream(Path(path), options, rounds, folder)
         world = {"title": Path(name).name, **stream.table}
-        names = [learners] if isinstance(learners, str) else list(learners)
         plan = make_plan({
             "title": f"Replay of {Path(name).name}",
             "seeds": list(range(seed, seed + seeds)),
@@ -392,6 +395,18 @@ def _check_names(more: Mapping[str, Any]) -> None:
             near = difflib.get_close_matches(name, known, 1)
             hint = f"Did you mean {near[0]!r}?" if near else f"It takes {', '.join(known)}."
             raise InputTypeError(f"hn.replay has no argument {name!r}. {hint}")
+
+
+def _names(learners: Any, policies: Any) -> list[str]:
+    """Return the names of the learners; refuse objects."""
+    names = [learners] if isinstance(learners, str) else list(learners)
+    for key, name in [*(("learners", name) for name in names), ("policies", policies or "")]:
+        if not isinstance(name, str):
+            raise InputTypeError(
+                f"{key}= takes names, such as 'LinUCB' or 'Stumps', because a replay makes its own "
+                f"objects; got {short(name)}. hn.play plays an object."
+            )
+    return names
 
 
 def _check_counts(rounds: Any, seed: Any, seeds: Any, jobs: Any) -> None:
