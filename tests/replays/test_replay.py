@@ -127,6 +127,19 @@ def test_the_rule_reads_a_frame_of_one_row_as_that_row_and_refuses_more(churn, r
         rule.decide(churn.head(5))
 
 
+def test_a_fitted_rule_is_not_judged_by_its_own_rows_without_a_word():
+    log = offers(1500)
+    read = hn.off_policy.Log.from_frame(log.frame, **log.options)
+    for context, fitted in ((None, True), ([], False)):
+        rule = hn.replay(log.frame, **log.options, context=context, learners=["UniformRandom"]).rule
+        assert (rule.features is not None) == fitted
+        for notes in (
+            hn.off_policy.evaluate(read, rule).notes,
+            hn.off_policy.evaluate(read, "none", against=rule).notes,
+        ):
+            assert any("fitted by a replay" in note for note in notes) == fitted
+
+
 @pytest.mark.parametrize("name", ["linear rule", "stump", "decision tree", "boosted trees"])
 def test_every_class_of_rules_is_taken_away_as_it_was_fitted(replay, name, tmp_path):
     from hannan.experiments.search import fit_rule

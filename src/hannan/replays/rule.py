@@ -156,6 +156,16 @@ class Rule(Parametrised):
     def __repr__(self) -> str:
         return f"<{self.name} with the actions {', '.join(map(str, self.actions))}>"
 
+    @property
+    def caution(self) -> str:
+        """Warning for estimates of a fitted rule; empty for a single action."""
+        if self.features is None:
+            return ""
+        return (
+            "this rule was fitted by a replay: on the rows of that replay it looks better than it "
+            "is, and the replay's table says what it does on rows that it was not fitted to"
+        )
+
     def decide(self, row: Any = None) -> Any:
         """Return the name of the action for a row.
 
