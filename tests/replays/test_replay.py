@@ -357,6 +357,18 @@ def test_the_page_says_everything_once(tmp_path):
     assert "class='picture course'" in header
 
 
+def test_the_sentence_of_the_page_names_the_choice_as_its_table_does(tmp_path):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 600))
+    frame = {"x": x, "y": y, "one": np.where((x > 0) ^ (y > 0), "yes", "no"), "now": ["yes"] * 600}
+    again = hn.replay(frame, label="one", current="now", **FAST)
+    assert "found here, boosted trees fitted to the other rows" in again.answer
+    page = again.report(tmp_path).read_text(encoding="utf-8").replace("\xa0", " ")
+    header = page[page.index("<header") : page.index("</header>")]
+    assert "found here, many small decision trees fitted to the other rows, would" in header
+    assert "boosted" not in header
+
+
 # Files with known truth ------------------------------------------------------------------------
 
 
