@@ -324,10 +324,10 @@ def _check_cost(owner: object, cost: Any, classes: Sequence[Any]) -> tuple[list[
     wanting = np.argwhere(~np.isfinite(table))
     if len(wanting):
         i, k = wanting[0]
-        near = difflib.get_close_matches(str(actions[k]), list(places), 1)
-        hint = f" Did you mean {near[0]!r}?" if near and near[0] != str(actions[k]) else ""
+        near = difflib.get_close_matches(str(actions[k]), places, n=1)
+        meant = f" Did you mean the class {near[0]!r}?" if near and near[0] != actions[k] else ""
         raise ParameterError(
-            f"The cost of {actions[k]!r} where {classes[i]!r} is right must be a finite number. "
-            f"Where actions are not the classes, every action needs a cost in every class.{hint}"
+            f"The cost of {actions[k]!r} where {classes[i]!r} is right must be a finite number."
+            f"{meant} Where actions are not the classes, every action needs a cost in every class."
         )
     return actions, table

@@ -308,7 +308,7 @@ def _extremes(file: TableFile, names: list[Any]) -> tuple[float, float]:
                 value = float(cell)
             except (TypeError, ValueError, OverflowError):
                 continue  # missing, or wrong: then the row is named when it is played
-            if abs(value) <= LARGEST:  # else also wrong, such as the identifier 9e283
+            if abs(value) <= LARGEST:
                 low, high = min(low, value), max(high, value)
     if low < high:
         return (0.0, 1.0) if low >= 0.0 and high <= 1.0 else (low, high)
