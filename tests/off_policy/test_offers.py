@@ -88,8 +88,10 @@ def test_none_is_a_name_and_an_empty_cell_is_an_error():
 def test_columns_that_are_needed_must_be_named(lacking):
     named = {name: column for name, column in NAMED.items() if name != lacking}
     named |= {"reward": None} if lacking == "reward" else {}
-    with pytest.raises(hn.ParameterError, match=f"A log needs action=.*{lacking}=None"):
+    with pytest.raises(hn.ParameterError, match=f"A log needs action=.*{lacking}=None") as told:
         Log.from_frame(frame(20), **named)
+    assert "'estimate' if they were not logged" in str(told.value)
+    assert "0.25" not in str(told.value)  # which would be typed, whatever the propensities were
 
 
 def test_rewards_outside_of_their_range_are_an_error():

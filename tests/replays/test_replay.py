@@ -119,6 +119,27 @@ def test_the_rule_decides_on_new_rows_and_is_saved(churn, replay, tmp_path):
         rule.decide({"agee": 25})
 
 
+def test_the_rule_reads_a_frame_of_one_row_as_that_row_and_refuses_more(churn, replay):
+    rule = replay.rule
+    row = churn[churn["age"].notna()].head(1)
+    assert rule.decide(row) == rule.decide(row.iloc[0]) == rule.decide_many(row)[0]
+    with pytest.raises(hn.ContextError, match=r"5 rows. Call decide_many\(\)"):
+        rule.decide(churn.head(5))
+
+
+def test_a_fitted_rule_is_not_judged_by_its_own_rows_without_a_word():
+    log = offers(1500)
+    read = hn.off_policy.Log.from_frame(log.frame, **log.options)
+    for context, fitted in ((None, True), ([], False)):
+        rule = hn.replay(log.frame, **log.options, context=context, learners=["UniformRandom"]).rule
+        assert (rule.features is not None) == fitted
+        for notes in (
+            hn.off_policy.evaluate(read, rule).notes,
+            hn.off_policy.evaluate(read, "none", against=rule).notes,
+        ):
+            assert any("fitted by a replay" in note for note in notes) == fitted
+
+
 @pytest.mark.parametrize("name", ["linear rule", "stump", "decision tree", "boosted trees"])
 def test_every_class_of_rules_is_taken_away_as_it_was_fitted(replay, name, tmp_path):
     from hannan.experiments.search import fit_rule
@@ -202,6 +223,32 @@ def test_actions_keep_the_types_of_the_frame():
     assert again.decider.actions == [0, 1]
 
 
+def test_truth_values_are_actions(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    again = hn.replay(pd.DataFrame({"x": x, "y": x > 0, "now": True}), label="y", current="now",
+                      **FAST)  # fmt: skip
+    assert again.rule.decide({"x": 2.0}) is True
+    again.rule.save(tmp_path / "rule")
+    assert hn.load(tmp_path / "rule").decide({"x": -2.0}) is False
+    assert again.decider.actions == ["False", "True"]  # a Decider takes text and numbers
+    assert again.decider.baseline == "True"
+
+
+@pytest.mark.parametrize("as_file", [False, True])
+def test_whole_numbers_are_the_same_as_floats(as_file, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    now = np.where(np.arange(300) == 7, np.nan, rng.integers(2, size=300))  # so pandas has floats
+    data = pd.DataFrame({"x": x, "y": (x > 0).astype(int), "now": now})
+    if as_file:
+        data.to_csv(tmp_path / "data.csv", index=False)
+    again = hn.replay(tmp_path / "data.csv" if as_file else data, label="y", current="now", **FAST)
+    assert again.results.stream.names == ["0", "1"]
+    wrong = data["y"][now == now] != now[now == now]
+    assert again.results.current.plain["mean"] == pytest.approx(wrong.mean())
+
+
 # Errors --------------------------------------------------------------------------------------
 
 
@@ -213,12 +260,41 @@ def test_actions_keep_the_types_of_the_frame():
         ({"action": "offer", "reward": "age"}, "action= needs propensity= .*'estimate'"),
         ({"labl": "left"}, "no argument 'labl'. Did you mean 'label'?"),
         ({"label": "left", "learners": ["LinUCP"]}, "did you mean 'LinUCB'"),
-        ({"label": "left", "cost": {"yes": {"nein": 3}}}, "The cost of 'nein'"),
+        ({"label": "left", "cost": {"yes": {"nein": 3}}}, "The cost of 'nein'.* class.$"),
+        (
+            {"label": "left", "cost": {"no": {"yess": 3}}},
+            "The cost of 'yess'.* mean the class 'yes'",
+        ),
+        ({"label": "left", "learners": [hn.bandit(2)]}, "learners= takes names, .* got Restarting"),
+        ({"label": "left", "policies": 3}, "policies= takes names, .* got 3"),
+        ({"label": "left", "missing": "dropp"}, "missing= must be 'drop', .* got 'dropp'"),
+        ({"label": "left", "seed": "a"}, "'seed' .* of hn.replay must be an integer >= 0"),
+        ({"label": "left", "rounds": 0}, "'rounds' .* of hn.replay must be an integer >= 1"),
+        (
+            {"action": "left", "reward": "offer", "propensity": 0.5},
+            "^Row 1 of the frame, column 'offer': 'yes' is not a finite number",
+        ),
+        ({"label": "left", "rounds": 10**6}, "^There are 600 rows in the frame"),
     ],
 )
 def test_mistakes_are_named_as_they_were_typed(churn, options, told):
     with pytest.raises(hn.HannanError, match=told):
         hn.replay(churn, **options)
+
+
+def test_one_name_stands_for_a_list_of_it(churn):
+    alone, listed = (
+        hn.replay(churn, label="left", context=context, rounds=100, **FAST).as_dict()["columns"]
+        for context in ("age", ["age"])
+    )
+    assert alone == listed
+    assert list(alone["kinds"]) == ["age"]
+
+
+def test_a_frame_with_two_columns_of_one_name_is_refused(churn):
+    twice = pd.concat([churn, churn[["age"]]], axis=1)
+    with pytest.raises(hn.ParameterError, match="Two columns of the frame have the name 'age'"):
+        hn.replay(twice, label="left")
 
 
 @pytest.mark.parametrize("data", [3, None, [1, 2], {}, {"a": [1], "b": [1, 2]}])
@@ -292,6 +368,18 @@ def test_the_page_says_everything_once(tmp_path):
     assert "class='picture course'" in header
 
 
+def test_the_sentence_of_the_page_names_the_choice_as_its_table_does(tmp_path):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 600))
+    frame = {"x": x, "y": y, "one": np.where((x > 0) ^ (y > 0), "yes", "no"), "now": ["yes"] * 600}
+    again = hn.replay(frame, label="one", current="now", **FAST)
+    assert "found here, boosted trees fitted to the other rows" in again.answer
+    page = again.report(tmp_path).read_text(encoding="utf-8").replace("\xa0", " ")
+    header = page[page.index("<header") : page.index("</header>")]
+    assert "found here, many small decision trees fitted to the other rows, would" in header
+    assert "boosted" not in header
+
+
 # Files with known truth ------------------------------------------------------------------------
 
 
@@ -305,6 +393,21 @@ def test_an_action_named_none_is_an_action():
     )
     assert "clearly" in replay.answer
     assert log.current < log.value(replay.decisions["decision"])
+
+
+def test_rules_and_actions_are_measured_on_all_rows_whatever_learners_are_shown():
+    log = offers(1500)
+    asked = {**log.options, "learners": ["UniformRandom"]}
+    tables = [hn.replay(log.frame, method=method, **asked).table.set_index("name")
+              for method in ("rejection", "importance")]  # fmt: skip
+    fixed = [table[table["kind"] != "learner"] for table in tables]
+    columns = ["kind", "mean", "low", "high", "effective"]
+    pd.testing.assert_frame_equal(fixed[0][columns], fixed[1][columns])
+    taken = log.frame[log.frame["offer"] == "none"]
+    weights = 1.0 / taken["p"]
+    none = fixed[0].loc["always none"]
+    assert none["mean"] == pytest.approx((weights * taken["revenue"]).sum() / weights.sum())
+    assert none["effective"] == pytest.approx(weights.sum() ** 2 / (weights**2).sum())
 
 
 def test_a_log_without_propensities_is_refused_or_estimated():
@@ -344,6 +447,15 @@ def test_rows_left_out_are_in_the_first_sentence_and_a_tenth_of_them_an_error(tm
     assert "--missing drop" in capsys.readouterr().err
     with pytest.raises(PropensityError, match="rows were left out because of their action"):
         hn.replay(frame, **log.options, missing="drop")
+
+
+def test_the_error_about_rows_left_out_says_the_rule_and_a_share_above_it():
+    log = offers(1200)
+    log.frame.loc[:121, "revenue"] = np.nan
+    with pytest.raises(
+        hn.ParameterError, match=r"122 of 1,200 rows \(10.2 %\) .* At most 10 % are"
+    ):
+        hn.replay(log.frame, **log.options)
 
 
 def test_fewer_rows_left_out_need_no_word():

@@ -414,6 +414,16 @@ def test_a_curve_shows_the_difference_so_far_with_a_band(tmp_path):
     assert "course" not in answered(tmp_path)
 
 
+@pytest.mark.parametrize("total", [-1040.0, 1040.0])
+def test_the_line_of_the_current_rule_does_not_strike_its_name(tmp_path, total):
+    told = answered(tmp_path, course=[(500, total / 2), (1000, total)])
+    picture = re.search(r"<svg class='picture course'.*", told, re.S).group()
+    line = float(re.search(r"class='today' .*?y1='([\d.]+)'", picture).group(1))
+    name = float(re.search(r"y='([\d.]+)' text-anchor='end'>your current rule", picture).group(1))
+    assert (name + 4 < line) if total < 0.0 else (name - 10 > line)
+    assert name > 10.0  # the letters are not cut off above
+
+
 def test_a_lead_survives_being_written_as_json():
     whole = lead(warning="w")
     again = Lead.from_dict(json.loads(json.dumps(whole.as_dict())))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ Batch = Mapping[str, Any]
 Batches = Iterator[tuple[int, Batch]]
 MAX_CLASSES = 1000
 _HOLES = ("", "nan", "na", "n/a", "#n/a", "nat", "null", "none", "<na>", "?", "-", "\\n")
+_WHOLE = re.compile(r"(-?\d+)\.0+")
 _MISSING = "is missing; leave out the row or fill it in"
 
 
@@ -96,7 +98,8 @@ class Labels:
     """A column of classes, read as their places 0..K-1 in a declared list.
 
     If all declared classes are numbers they are compared as numbers (3, 3.0 and "3" are one class),
-    else as text. `kind` and `advice` are used in the message about any other value. Empty cells
+    else as text, in which "3.0" is 3: frames hold whole numbers as floats where some are missing.
+    `kind` and `advice` are used in the message about any other value. Empty cells
     are -1 where `holes` allows them; a text such as "none" or "NA" is the name of a class.
     """
 
@@ -136,10 +139,13 @@ class Labels:
     def _key(self, value: Any) -> Any:
         if self._numeric:
             return as_float(value)  # NaN for text, and no class is NaN
-        if isinstance(value, str):
-            return value
-        whole = isinstance(value, float) and value.is_integer()
-        return None if is_empty(value) else str(int(value) if whole else value)
+        if is_empty(value):
+            return None
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        text = str(value)
+        whole = _WHOLE.fullmatch(text)
+        return whole[1] if whole else text
 
 
 @dataclass(frozen=True)

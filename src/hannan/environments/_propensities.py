@@ -181,12 +181,26 @@ def check_propensities(
 
 
 def is_sorted(actions: IntArray, outcomes: FloatArray) -> bool:
-    """Whether rows are sorted by their actions or outcomes, and not as the actions were taken."""
+    """Return whether rows are sorted by actions or outcomes, and not in the order of the draws.
+
+    Parameters
+    ----------
+    actions, outcomes
+        Actions and outcomes of the n rows. Fewer than 50 rows may be sorted by chance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> is_sorted(np.repeat([0, 1], 50), np.tile([0.0, 1.0], 50))
+    True
+    >>> is_sorted(np.tile([0, 1], 50), np.tile([0.0, 1.0], 50))
+    False
+    """
     if len(actions) < _SHORT:  # which may be sorted by chance
         return False
     steps, runs = np.diff(outcomes), 1 + np.count_nonzero(np.diff(actions))
     by_outcome = bool((steps >= 0.0).all() or (steps <= 0.0).all()) and bool(steps.any())
-    return by_outcome or 1 < runs == len(np.unique(actions))
+    return by_outcome or bool(1 < runs == len(np.unique(actions)))
 
 
 def _in_time(a: IntArray, shown: list[str]) -> list[_Cells]:

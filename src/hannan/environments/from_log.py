@@ -337,8 +337,8 @@ class FromLog(Logged, InFile):
         if p is None:
             raise ParameterError(
                 "FromLog needs propensity=, the column of the probabilities with which the logged "
-                "actions were taken, or a number such as 0.25 if each of four was drawn equally "
-                "often. Without them, propensity='estimate' estimates them from the context."
+                "actions were taken; 'estimate' if they were not logged; or a number only if each "
+                "row's action was drawn uniformly at random."
             )
         if not isinstance(p, str) and not 0.0 < check_probability(self, "propensity", p) <= 1.0:
             raise refuse(self, "propensity", "a column or a number in (0, 1]", p)

@@ -326,7 +326,7 @@ def evaluate(
     weigh = partial(_weighed, log, inverse=inverse, clip=clip, draws=draws, top=top)
     judged = weigh(policy)
     guesses = None if estimator in ("ips", "snips") else _predictions(log, model, folds, bounds)
-    notes = [*log.notes, *([_ASSUMED] if log.estimated else [])]
+    notes = [*log.notes, *([_ASSUMED] if log.estimated else []), *_cautions(policy)]
     if estimator == "auto":
         fixed = model is not None or interval == "bernstein"
         estimator, why = ("dr", []) if fixed else _chosen(log, judged, guesses)
@@ -337,7 +337,8 @@ def evaluate(
     if not (isinstance(against, str) and against == "logged"):
         rival = weigh(against)
         other, compared = _mean(estimator, log, rival, guesses, bounds), "the compared policy's"
-        notes += [f"compared policy: {note}" for note in _notes(rival.ratios, interval, rival.cut)]
+        more = [*_cautions(against), *_notes(rival.ratios, interval, rival.cut)]
+        notes += [f"compared policy: {note}" for note in more]
     by = _Method(interval, float(level), check_integer("evaluate", "samples", samples, 2), seed)
     return Estimate(
         value=mean.value,
@@ -649,6 +650,12 @@ def _deviation(V: float, n: int, c: float, level: float) -> float:
     log_odds = math.log(2.0 * len(rates) / (1.0 - level))
     psi = -np.log1p(-rates) - rates
     return float(((log_odds + psi * V / c**2) * c / (rates * n)).min())
+
+
+def _cautions(policy: Any) -> list[str]:
+    """Return what a rule says of itself, such as that it was fitted to rows of a log."""
+    text = getattr(policy, "caution", "")
+    return [text] if isinstance(text, str) and text else []
 
 
 def _notes(ratios: FloatArray, interval: str, cut: int) -> list[str]:

@@ -251,7 +251,8 @@ def _check_named(named: Mapping[str, Any]) -> str:
         raise ParameterError(
             "A log needs action=, the column of the actions; either reward= or loss=, the column "
             "of their outcomes; and propensity=, the column of the probabilities with which they "
-            f"were taken, or a number such as 0.25 if each of four was equally likely; got {got}."
+            "were taken, 'estimate' if they were not logged, or a number only if each row's action "
+            f"was drawn uniformly at random; got {got}."
         )
     return str(outcomes[0])
 

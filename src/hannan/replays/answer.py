@@ -164,18 +164,14 @@ class Answer:
         """Rows left out, copies, what the current rule and the best choice cost, and how sure."""
         return f"{self.stream.caution} {self._said()}".lstrip()
 
-    def _said(self, total: bool = True) -> str:
-        """Compare the best choice with the current rule, with or without the total."""
+    def _said(self, page: bool = False) -> str:
+        """Compare the best choice with the current rule; a page says the total elsewhere."""
         choice, current, reference = self.choice, self.current, self.reference
         if choice is None or reference is None:
             return "The data say nothing about any choice: no logged action was played."
+        total = not page or current is None
         costs, cost = ("earns", "earned") if self.units.rewards else ("costs", "cost")
-        called = {
-            "constant": f"“{choice}”",
-            "rule": f"{choice} fitted to the other rows",
-            "learner": f"{choice}, which learns as it goes",
-        }
-        would = f"{called[choice.kind]}, would have {cost} {self._interval_of(choice)}"
+        would = f"{self._called(choice, page)}, would have {cost} {self._interval_of(choice)}"
         if current is not None:
             now = f"Your current rule {costs} {self._mean(current.mean)} per row"
             best = "; the best choice found here"
@@ -187,6 +183,15 @@ class Answer:
             against = f", against {self._mean(reference.mean)} for “{reference}”"
             against += self._clearly(choice)
         return f"The best choice found here, {would} per row{against}."
+
+    def _called(self, choice: Player, page: bool) -> str:
+        """Name a choice as its table does: a page has words that need no explanation."""
+        if choice.kind == "learner":
+            return f"{choice}, which learns as it goes"
+        name = self._choice(choice).label if page else choice.name
+        if choice.kind == "constant":
+            return f"“{name}”"
+        return f"{name if name.endswith('s') else f'a {name}'} fitted to the other rows"
 
     def _interval_of(self, player: Player) -> str:
         mean = self._mean(player.mean)
@@ -349,7 +354,7 @@ class Answer:
         """Return the beginning of the report."""
         rare = self._notes_of_classes()  # not to be folded away
         return Lead(
-            self._said(total=self.current is None),
+            self._said(page=True),
             [self._choice(player) for player in self._shown],
             self.stream.rounds,
             None if self.choice is None else self.choice.name,

@@ -30,6 +30,8 @@ _LIMITS = ("max_columns", "max_unpacked")
 _DIALECT = ("delimiter", "decimal", "encoding", "header")
 _OUTCOMES = ("label", "action", "loss", "reward", "propensity", "current")
 _LOG = ("action", "actions", "loss", "reward", "propensity", "method", "floor")
+LISTS = ("context", "categorical", "text", "labels", "losses", "actions")
+"""Options that take lists of names."""
 OPTIONS = (
     *("context", "categorical", "text", "label", "labels", "losses", "cost", "current", "unit"),
     *(*_LOG, "value_range", "missing", *_LIMITS, *_DIALECT, "format", "hash"),
@@ -156,8 +158,9 @@ def _check_left_out(rows: LeftOut, missing: str | None) -> None:
     """Refuse to leave out more than a tenth of the rows unless that is meant."""
     if rows.share > _MOST_LEFT_OUT and missing != "drop":
         raise ParameterError(
-            f"{_told(rows)}. A rule that fits the other rows may be wrong for these. Fill in the "
-            "values, or pass missing='drop' if the rows may be left out."
+            f"{_told(rows)}. At most {100 * _MOST_LEFT_OUT:g} % are left out without your consent, "
+            "because a rule that fits the other rows may be wrong for these. Fill in the values, "
+            "or pass missing='drop' if the rows may be left out."
         )
 
 
@@ -168,7 +171,7 @@ def _told(rows: LeftOut) -> str:
         for name, cells in rows.reasons.items()
         for cell in list(cells)[:_FEW]
     ]
-    text = f"{rows.rows:,} of {rows.of:,} rows ({100 * rows.share:.2g} %) are left out because "
+    text = f"{rows.rows:,} of {rows.of:,} rows ({100 * rows.share:.3g} %) are left out because "
     text += " or ".join(reasons)
     counts = [
         f"{count:,} with {name} {value}"
@@ -184,6 +187,11 @@ def check_options(options: Mapping[str, Any]) -> None:
     for name in ("format", "hash"):
         if name in options:
             raise ParameterError(f"{name}= goes with files of Vowpal Wabbit: .vw or .dsjson.")
+    if options.get("missing", "drop") != "drop":
+        raise ParameterError(
+            "missing= must be 'drop', which accepts that many rows are left out, or None; got "
+            f"{options['missing']!r}."
+        )
     chosen = [name for name in ("label", "losses", "action") if name in options]
     if len(chosen) != 1:
         got = " and ".join(f"{name}=" for name in chosen) or "none of them"

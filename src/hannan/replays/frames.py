@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -28,7 +29,10 @@ def write_frame(frame: Any, path: Path, targets: list[str]) -> dict[str, dict[st
             "hn.replay needs a frame, a mapping of names to columns, or the path of a file; got "
             f"{type(frame).__name__}."
         )
-    pairs = columns_of(frame) if is_frame(frame) else frame.items()
+    pairs = list(columns_of(frame) if is_frame(frame) else frame.items())
+    twice = [name for name, count in Counter(str(name) for name, _ in pairs).items() if count > 1]
+    if twice:
+        raise ParameterError(f"Two columns of the frame have the name {twice[0]!r}: rename one.")
     cells = {str(name): as_list(column) for name, column in pairs}
     lengths = {len(column) for column in cells.values()}
     if len(lengths) != 1 or lengths == {0}:

@@ -12,17 +12,20 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
 from rich.console import Console
 
-from hannan.core import InputTypeError, ParameterError
+from hannan.core import HannanError, InputTypeError, ParameterError
 from hannan.core.display import folded, page, paragraph, table
 from hannan.core.frames import by_column, frame
+from hannan.core.params import short
 from hannan.core.plots import Dot, axes, draw_dots, draw_line, legend
+from hannan.core.validation import check_integer
 from hannan.decisions import Decider
 from hannan.experiments.cell import Cell
 from hannan.experiments.fitted_rules import FOLDS, records_of
@@ -31,7 +34,7 @@ from hannan.experiments.plan import Plan, make_plan
 from hannan.experiments.results import replace_file
 from hannan.experiments.run import Run, run
 from hannan.replays.answer import Answer, Player
-from hannan.replays.data import OPTIONS, Stream, read_stream
+from hannan.replays.data import LISTS, OPTIONS, Stream, read_stream
 from hannan.replays.frames import DIALECT, write_frame
 from hannan.replays.players import check_players, learners_of, policies_of
 from hannan.replays.rule import Rule
@@ -40,6 +43,7 @@ from hannan.replays.takeaways import decisions, snippet, take_rule, train_decide
 Progress = Callable[[str, int, int], None]
 """Called with the stage of a replay, the rounds done, and their number (0 if it is not known)."""
 _POINTS = 200
+_FRAME = "the frame"  # what a replay calls data that is no file
 _COLUMNS = (
     *("name", "kind", "mean", "low", "high"),
     *("difference", "difference_low", "difference_high", "total", "effective"),
@@ -90,6 +94,8 @@ class Replay:
         self._asked, self._folder, self._progress = asked, folder, progress
         self._seed = plan.cells[0].seed
         self._names = [originals.get(name, name) for name in stream.names]
+        # A Decider takes text and numbers as names, and a truth value is no number.
+        self._called = [n if type(n) in (int, float, str) else str(n) for n in self._names]
         self._results = Answer(stream, done.records, done.times)
         results = self._results
         self.answer, self.notes, self.warning = results.sentence, results.notes, results.warning
@@ -129,7 +135,7 @@ class Replay:
         rounds = self._stream.rounds
         trained, beside = train_decider(
             self._stream,
-            self._names,
+            self._called,
             self._baseline,
             _POINTS,
             self._seed,
@@ -154,7 +160,7 @@ class Replay:
             if len(taken) > 1:
                 return None
         (action,) = taken
-        return self._names[action]
+        return self._called[action]
 
     @cached_property
     def decisions(self) -> Any:
@@ -345,30 +351,35 @@ def replay(
         "loss": loss, "reward": reward, "propensity": propensity, "unit": unit or None, **more,
     }  # fmt: skip
     _check_names(more)
+    _check_counts(rounds, seed, seeds, jobs)
+    # One name stands for a list of it.
+    asked |= {key: [asked[key]] for key in LISTS if isinstance(asked.get(key), str)}
+    names = _names(learners, policies)
     tell = progress or (lambda *_: None)
     spare = _Folder()
     path, name, originals = data, str(data), {}
     if not isinstance(data, str | os.PathLike):
-        path, name = Path(spare.path, "frame.csv"), "the frame"
+        path, name = Path(spare.path, "frame.csv"), _FRAME
         targets = [each for each in (action, label, current) if isinstance(each, str)]
         cells = write_frame(data, path, targets)
         originals = {text: cell for column in cells.values() for text, cell in column.items()}
         asked |= DIALECT
     tell(f"reading {name}", 0, 0)
-    stream = read_stream(Path(path), {**dict.fromkeys(OPTIONS), **asked}, rounds, Path(spare.path))
-    world = {"title": Path(name).name, **stream.table}
-    names = [learners] if isinstance(learners, str) else list(learners)
-    plan = make_plan({
-        "title": f"Replay of {Path(name).name}",
-        "seeds": list(range(seed, seed + seeds)),
-        "horizon": stream.rounds,
-        "points": _POINTS,
-        "folds": FOLDS,
-        "learners": learners_of(stream, feedback, names),
-        "environments": {"data": {**world, "policies": policies_of(policies, stream)}},
-    })  # fmt: skip
-    check_players(plan)
-    done = _played(plan, Path(spare.path if output is None else output), jobs, tell)
+    options, folder = {**dict.fromkeys(OPTIONS), **asked}, Path(spare.path)
+    with _named(Path(path), name):
+        stream = read_stream(Path(path), options, rounds, folder)
+        world = {"title": Path(name).name, **stream.table}
+        plan = make_plan({
+            "title": f"Replay of {Path(name).name}",
+            "seeds": list(range(seed, seed + seeds)),
+            "horizon": stream.rounds,
+            "points": _POINTS,
+            "folds": FOLDS,
+            "learners": learners_of(stream, feedback, names),
+            "environments": {"data": {**world, "policies": policies_of(policies, stream)}},
+        })  # fmt: skip
+        check_players(plan)
+        done = _played(plan, folder if output is None else Path(output), jobs, tell)
     call = _arguments(data, name, locals())
     again = Replay(stream, plan, done, call, spare, originals, progress)
     if output is not None:
@@ -386,9 +397,38 @@ def _check_names(more: Mapping[str, Any]) -> None:
             raise InputTypeError(f"hn.replay has no argument {name!r}. {hint}")
 
 
+def _names(learners: Any, policies: Any) -> list[str]:
+    """Return the names of the learners; refuse objects."""
+    names = [learners] if isinstance(learners, str) else list(learners)
+    for key, name in [*(("learners", name) for name in names), ("policies", policies or "")]:
+        if not isinstance(name, str):
+            raise InputTypeError(
+                f"{key}= takes names, such as 'LinUCB' or 'Stumps', because a replay makes its own "
+                f"objects; got {short(name)}. hn.play plays an object."
+            )
+    return names
+
+
+def _check_counts(rounds: Any, seed: Any, seeds: Any, jobs: Any) -> None:
+    least = {"rounds": (1 if rounds is None else rounds, 1), "seed": (seed, 0)}
+    for name, (value, low) in (least | {"seeds": (seeds, 1), "jobs": (jobs, 1)}).items():
+        check_integer("hn.replay", name, value, low)
+
+
+@contextmanager
+def _named(path: Path, name: str) -> Iterator[None]:
+    """Name a frame in errors, and not the file that it was written to."""
+    try:
+        yield
+    except HannanError as error:
+        if name == _FRAME:
+            error.args = (str(error).replace(f"the file {str(path)!r}", name),)
+        raise
+
+
 def _arguments(data: Any, name: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments that differ from their defaults, the data first."""
-    arguments = {"data": _Variable("frame") if name == "the frame" else str(data)}
+    arguments = {"data": _Variable("frame") if name == _FRAME else str(data)}
     silent = ("data", "more", "output", "progress", "jobs")
     for each in inspect.signature(replay).parameters.values():
         if each.name not in silent and values[each.name] not in (each.default, None, []):

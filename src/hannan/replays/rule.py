@@ -18,6 +18,7 @@ from hannan.core.state import require
 from hannan.core.storage import save
 from hannan.core.stored import NO_STATE, Stored
 from hannan.core.validation import FloatArray
+from hannan.decisions.frames import only_row
 from hannan.environments._features import as_mappings
 from hannan.experiments.search import Candidate, Linear, Trees
 from hannan.features import Date, Features, Number
@@ -155,6 +156,16 @@ class Rule(Parametrised):
     def __repr__(self) -> str:
         return f"<{self.name} with the actions {', '.join(map(str, self.actions))}>"
 
+    @property
+    def caution(self) -> str:
+        """Warning for estimates of a fitted rule; empty for a single action."""
+        if self.features is None:
+            return ""
+        return (
+            "this rule was fitted by a replay: on the rows of that replay it looks better than it "
+            "is, and the replay's table says what it does on rows that it was not fitted to"
+        )
+
     def decide(self, row: Any = None) -> Any:
         """Return the name of the action for a row.
 
@@ -164,6 +175,7 @@ class Rule(Parametrised):
             A mapping with the columns of your data, or a row of a frame. Columns that the row lacks
             are missing values; other columns are ignored.
         """
+        row = only_row(row)
         cells = row if isinstance(row, Mapping) else getattr(row, "to_dict", dict)()
         return self._chosen({name: [cell] for name, cell in cells.items()}, 1)[0]
 

@@ -10,6 +10,7 @@ from hannan.report.dots import ticks
 from hannan.report.wording import amount, fixed
 
 _HEIGHT, _FLOOR = 230, 28  # pixels: of the curve, and of the numbers below
+_ABOVE = 16  # pixels for the name of a line at the top
 
 
 def course(points: Sequence[Sequence[float]], half: float, unit: str | None) -> str:
@@ -39,7 +40,7 @@ def course(points: Sequence[Sequence[float]], half: float, unit: str | None) -> 
     low, high = (low, high) if low < high else (low - 1.0, high + 1.0)
 
     def y(value: float) -> float:
-        return round(4 + (_HEIGHT - 8) * (high - value) / (high - low), 1)
+        return round(_ABOVE + (_HEIGHT - _ABOVE - 4) * (high - value) / (high - low), 1)
 
     def path(pairs: Sequence[tuple[float, float]]) -> str:
         return "L".join(f"{round(1000 * t / end, 1)} {y(value)}" for t, value in pairs)
@@ -62,7 +63,7 @@ def course(points: Sequence[Sequence[float]], half: float, unit: str | None) -> 
             text = escape(fixed(value, decimals))
             parts.append(f"<text class='scale' x='0' y='{max(11.0, height - 4)}'>{text}</text>")
     # The name of the line stands on its other side than the end of the curve.
-    aside = max(11.0, y(0.0) + (14 if points[-1][1] > 0 else -5))
+    aside = y(0.0) + (14 if points[-1][1] > 0 else -5)
     parts.append(f"<text x='100%' y='{aside}' text-anchor='end'>your current rule</text>")
     places = (("0%", "start", 0.0), ("50%", "middle", end / 2), ("100%", "end", end))
     parts += [
