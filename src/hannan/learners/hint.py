@@ -490,29 +490,27 @@ class Hint(HintRecord):
         return found if self.signed else np.maximum(found, 0.0)
 
     def played(self, opened: Any) -> None:
-        """Reserve what the hint of this round may cost until its loss is known."""
+        """Reserve what the hint of this round may cost until its loss is known.
+
+        Where q0 is known already, p (V(h) - <q0, V>) enters S at once.
+        """
         share = opened.share
         self.W += 1.0 / (1.0 - share)
         if opened.refused:
             self.refused += 1
         if share > 0.0:
             self.hinted += 1
-            if opened.exact:
-                self._split(opened)
-            elif opened.late and self.trust.share != 1.0:
-                opened.compares = False
+            opened.split = bool(opened.exact)
+            opened.compares &= opened.split or not opened.late or self.trust.share == 1.0
             opened.reserved = self._largest_step(opened)
             self.reserve += opened.reserved
+            if opened.split:
+                values = opened.values - self._low
+                self.S += share * float(values[opened.advice] - opened.law @ values)
+                if opened.action != opened.advice and not opened.explored:
+                    opened.unpaid = opened.reserved
+                    self.unpaid += opened.unpaid
         self.waiting += 1
-
-    def _split(self, opened: Any) -> None:
-        """Add p (V(h) - <q0, V>) to S at the decision, where q0 is known."""
-        opened.split = True
-        share, hint, values = opened.share, opened.advice, opened.values - self._low
-        self.S += share * float(values[hint] - opened.law @ values)
-        if opened.action != hint and not opened.explored:
-            opened.unpaid = self._largest_step(opened)
-            self.unpaid += opened.unpaid
 
     def release(self, opened: Any) -> None:
         """Give back what was reserved for a round: its cost will never be known."""
