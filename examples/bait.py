@@ -10,7 +10,7 @@ import numpy as np
 
 import hannan as hn
 
-ROUNDS, SEEDS = 2000, 3
+ROUNDS, SEEDS = 2000, 8
 policies = hn.oracles.FinitePolicies.random(n_policies=50, n_contexts=20, n_actions=3, seed=0)
 world = hn.environments.Bait(policies, early=0.9, late=0.1, other=0.5, part=0.2)
 mean = hn.predictors.Mean()
