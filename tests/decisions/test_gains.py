@@ -43,7 +43,7 @@ def test_a_holdout_decides_sooner():
 def test_intervals_hold_as_often_as_they_say(how, size):
     """Of 40 shops single looks at 95 % hold in 34 at least, or 11 of 14, the others in all.
 
-    If they hold as they say, that fails with a chance of 0.003.
+    If they hold as they say, that fails with a chance below 0.005.
     """
     shops, hold = size
     hits = np.zeros(4, dtype=int)
