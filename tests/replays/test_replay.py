@@ -115,8 +115,95 @@ def test_the_rule_decides_on_new_rows_and_is_saved(churn, replay, tmp_path):
     rule.save(tmp_path / "rule.hannan")
     again = hn.load(tmp_path / "rule.hannan")
     assert again.decide_many(churn) == decided
-    with pytest.raises(hn.ContextError, match="reads the columns age, plan, day"):
+    with pytest.raises(hn.ContextError, match="'age' .*, 'plan', 'day' are not there"):
         rule.decide({"agee": 25})
+
+
+@pytest.fixture(scope="module")
+def fees(tmp_path_factory):
+    """A German file, in which a word stands for a missing fee."""
+    rng = np.random.default_rng(1)
+    fee, day = rng.integers(100, 9000, 400) / 100, pd.date_range("2024-01-01", periods=400)
+    path = tmp_path_factory.mktemp("fees") / "fees.csv"
+    texts = [f"{x:.2f}".replace(".", ",") if i % 40 else "unbekannt" for i, x in enumerate(fee)]
+    pd.DataFrame({
+        "fee": texts, "day": day.strftime("%d.%m.%Y"), "y": np.where(fee > 50, "ja", "nein"),
+    }).to_csv(path, sep=";", index=False)  # fmt: skip
+    return path
+
+
+def test_the_rule_reads_text_as_the_file_was_read(fees, tmp_path):
+    hn.replay(fees, label="y", **FAST).rule.save(tmp_path / "rule")
+    rule = hn.load(tmp_path / "rule")
+    low, high = {"fee": 20.0, "day": "01.02.2024"}, {"fee": 80.0, "day": pd.Timestamp("2024-02-01")}
+    assert (rule.decide(low), rule.decide(high)) == ("nein", "ja")
+    assert rule.decide({**low, "fee": "20,00"}) == "nein"
+    assert rule.decide({**high, "fee": "1.020,00"}) == "ja"
+    assert rule.decide({"fee": "unbekannt", "day": "?"}) == rule.decide({"fee": None, "day": None})
+    as_text = pd.read_csv(fees, sep=";")
+    as_values = pd.read_csv(fees, sep=";", decimal=",", na_values="unbekannt")
+    as_values["day"] = pd.to_datetime(as_values["day"], format="%d.%m.%Y")
+    decided = rule.decide_many(as_text)
+    assert decided == rule.decide_many(as_values)
+    assert np.mean(np.array(decided) == as_text["y"]) > 0.95
+    assert rule.decide_many(as_text.head(0)) == []
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        ({"fee": "eighty"}, "rule '.*' cannot read 'eighty' in column 'fee'.*such as 1,5"),
+        ({"fee": "1,234.5"}, "cannot read '1,234.5'"),
+        ({"fee": float("inf")}, "cannot read inf"),
+        ({"day": "2021-08-01"}, "cannot read '2021-08-01' in column 'day'.*such as 29.02.2024"),
+        ({"day": "yesterday"}, "cannot read 'yesterday'"),
+        ({"day": 5}, "'day' is declared as Date"),
+    ],
+)
+def test_the_rule_refuses_what_it_cannot_read(fees, cell, told):
+    rule = hn.replay(fees, label="y", **FAST).rule
+    with pytest.raises(hn.ContextError, match=told):
+        rule.decide({"fee": 20.0, "day": None} | cell)
+
+
+def test_the_rule_needs_all_columns_of_a_frame_and_half_of_those_of_a_row(churn, replay):
+    rule = replay.rule
+    with pytest.raises(hn.ContextError, match=r"columns 'age' \(did you mean 'AGE'\?\) are not"):
+        rule.decide_many(churn.rename(columns={"age": "AGE"}))
+    with pytest.raises(hn.ContextError, match="'day' are not there"):
+        rule.decide_many({"age": [25], "plan": ["free"]})
+    with pytest.raises(hn.ContextError, match=r"'plan', 'day' are not there.* at least half"):
+        rule.decide({"age": 25})
+    assert rule.decide({"age": 25, "plan": "free"}) == "yes"
+
+
+@pytest.mark.parametrize("more", [{}, {"decimal": ","}])
+def test_text_of_a_frame_is_read_as_that_of_its_file(fees, more):
+    expected = hn.replay(fees, label="y", **FAST)
+    for options in ({}, {"decimal": ","}):
+        frame = pd.read_csv(fees, sep=";", **options)
+        frame["more"] = 1.234 + np.arange(len(frame)) % 7
+        again = hn.replay(frame, label="y", context=["fee", "day"], **more, **FAST)
+        assert again.answer == expected.answer
+        assert again.rule.decide({"fee": "20,00", "day": None}) == "nein"
+    mixed = hn.replay(frame, label="y", context=["more", "fee"], **FAST)
+    assert next(mixed._stream.environment.rows(1))["more"] == 1.234
+
+
+def test_classes_of_a_frame_with_decimal_commas_keep_their_types():
+    x = [f"{i % 90},5" for i in range(300)]
+    frame = pd.DataFrame({"x": x, "y": [1.5 if i % 90 < 40 else 2.5 for i in range(300)]})
+    assert hn.replay(frame, label="y", **FAST).rule.decide({"x": "3,5"}) == 1.5
+
+
+@pytest.mark.parametrize("name", ["data.jsonl", None])
+@pytest.mark.parametrize("option", [{"delimiter": ";"}, {"header": False}])
+def test_what_is_said_of_separated_values_is_refused_elsewhere(churn, name, option, tmp_path):
+    data = churn if name is None else tmp_path / name
+    if name is not None:
+        churn.head(50).astype(str).to_json(data, orient="records", lines=True)
+    with pytest.raises(hn.ParameterError, match=f"{next(iter(option))}= says how a file of sep"):
+        hn.replay(data, label="left", **option)
 
 
 def test_the_rule_reads_a_frame_of_one_row_as_that_row_and_refuses_more(churn, replay):

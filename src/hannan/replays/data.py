@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
@@ -15,7 +15,7 @@ from hannan.adapters.vw.files import FromVW, format_of, is_vw, offers_change
 from hannan.core import ParameterError
 from hannan.environments import FromFile, FromLog
 from hannan.environments._columns import check_names
-from hannan.environments._files import TableFile, open_table
+from hannan.environments._files import CsvFile, TableFile, open_table
 from hannan.environments._kinds import Columns, look
 from hannan.environments._tabular import LeftOut
 from hannan.environments.from_log import Logged
@@ -212,11 +212,23 @@ def check_options(options: Mapping[str, Any]) -> None:
         )
 
 
+def check_file_options(asked: Mapping[str, Any], fitting: Sequence[str], source: str) -> None:
+    """Refuse what can be said of a file of separated values only."""
+    for name in _DIALECT:
+        if asked.get(name) is not None and name not in fitting:
+            raise ParameterError(
+                f"{name}= says how a file of separated values is written; {source} is none. Leave "
+                "it out."
+            )
+
+
 def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, Columns, str]:
     """Return the environment of a file of rows, the kinds of its columns, and words on copies."""
     limits = {name: options.pop(name) for name in _LIMITS if name in options}
     dialect = {name: options.pop(name) for name in _DIALECT if name in options}
     file = open_table(path, **limits, dialect=dialect or None)
+    if not isinstance(file, CsvFile):
+        check_file_options(dialect, ("encoding",) if hasattr(file, "dialect") else (), file.source)
     outcomes = [options.get(name) for name in _OUTCOMES]
     if options.get("propensity") == "estimate" and "estimate" not in file.names:
         outcomes.remove("estimate")
