@@ -115,7 +115,7 @@ def test_the_rule_decides_on_new_rows_and_is_saved(churn, replay, tmp_path):
     rule.save(tmp_path / "rule.hannan")
     again = hn.load(tmp_path / "rule.hannan")
     assert again.decide_many(churn) == decided
-    with pytest.raises(hn.ContextError, match="'age' .*, 'plan', 'day' are not there"):
+    with pytest.raises(hn.ContextError, match=r"'age' .*, 'plan', 'day' are not there"):
         rule.decide({"agee": 25})
 
 
@@ -407,16 +407,28 @@ def test_learners_are_checked_before_anything_is_played():
     assert stages == ["reading the frame"]
 
 
-def test_rare_classes_without_costs_have_a_note(tmp_path):
+def test_rare_classes_without_costs_are_in_the_first_sentence(tmp_path):
     rng = np.random.default_rng(0)
     frame = {"x": rng.normal(size=1000), "y": np.where(np.arange(1000) % 50 == 0, "yes", "no")}
     again = hn.replay(frame, label="y", **FAST)
-    assert "Your classes are 2 : 98" in " ".join(again.notes)
+    assert again.answer.startswith("Your classes are 2 : 98")
+    assert again.warning.startswith("Your classes are 2 : 98")
+    assert again._repr_html_().count("Your classes are") == 1
     page = again.report(tmp_path).read_text(encoding="utf-8")
     assert "<p class='warning' role='note'>Your classes are 2 : 98" in page
     assert page.count("Your classes are") == 1
     cost = {"yes": {"no": 50}}
-    assert "Your classes" not in " ".join(hn.replay(frame, label="y", cost=cost, **FAST).notes)
+    assert hn.replay(frame, label="y", cost=cost, **FAST).warning is None
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_an_interval_ends_where_losses_or_rewards_do(sign):
+    x = np.arange(300) % 2
+    frame = {"x": x, "a": sign * 5.0 * x, "b": sign * 5.0 * (1 - x)}
+    table = hn.replay(frame, losses=["a", "b"], **FAST).table.set_index("name")
+    ends = table.loc["stump", ["mean", "low", "high"]]
+    assert (ends["mean"], ends["low"]) == (min(0.0, 5.0 * sign),) * 2
+    assert 0.0 < ends["high"] - ends["low"] < 0.1
 
 
 def coins(n=600):

@@ -54,7 +54,7 @@ def write_frame(
         table.writerows(zip(*texts.values(), strict=True))
     plain = Dialect(decimal=mark).plain
     originals: dict[str, Any] = {}
-    for name in texts.keys() & set(targets):
+    for name in filter(texts.__contains__, targets):
         originals |= dict(zip(map(plain, texts[name]), cells[name], strict=True))
     return DIALECT | {"decimal": mark}, originals
 

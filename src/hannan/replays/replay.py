@@ -65,7 +65,7 @@ class Replay:
     notes
         Further facts, a sentence each.
     warning
-        Rows that are left out and rough estimates; None if there are none.
+        Rows that are left out, rare classes without costs, rough estimates; None if there are none.
     code
         Python that repeats the replay and asks the best choice about a row.
 
@@ -251,8 +251,8 @@ class Replay:
         results = self._results
         heads, rows, marked = results.overview()
         warnings = [] if self.warning is None else [paragraph(self.warning, warning=True)]
-        # The warning says which rows are left out or copies, with which the answer begins as well.
-        answer = self.answer.removeprefix(f"{self._stream.caution} ")
+        # The warning has the caution with which the answer begins as well.
+        answer = self.answer.removeprefix(f"{results.caution} ")
         return page(
             *warnings,
             paragraph(answer, strong=True),
