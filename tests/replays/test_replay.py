@@ -352,6 +352,18 @@ def test_whole_numbers_are_the_same_as_floats(as_file, tmp_path):
             {"label": "left", "cost": {"no": {"yess": 3}}},
             "The cost of 'yess'.* mean the class 'yes'",
         ),
+        ({"label": "left", "cost": [[0, 80], [6, 0]]}, "cost= must be a mapping.* \\[\\[0, 80"),
+        ({"label": "left", "cost": np.eye(2)}, "cost= must be a mapping"),
+        ({"label": "left", "cost": pd.DataFrame(np.eye(2))}, "got <DataFrame"),
+        ({"label": "left", "cost": 80}, "cost= must be a mapping.* got 80"),
+        ({"label": "left", "cost": {"yes": {"yes": 80}}}, "'yes' costs 80 where it is right"),
+        ({"label": "left", "cost": {"yes": {"no": 8}, "no:yes": 3}}, "must be RIGHT:DONE=COST"),
+        ({"label": "left", "current": "no"}, "current= is the column .* the frame has no .*'no'"),
+        (
+            {"action": "left", "reward": "age", "propensity": {"none": 0.4}},
+            "^propensity= must be the column .* got {'none'",
+        ),
+        ({"action": "left", "reward": "age", "propensity": [0.5] * 600}, "^propensity= must be"),
         ({"label": "left", "learners": [hn.bandit(2)]}, "learners= takes names, .* got Restarting"),
         ({"label": "left", "policies": 3}, "policies= takes names, .* got 3"),
         ({"label": "left", "missing": "dropp"}, "missing= must be 'drop', .* got 'dropp'"),
@@ -367,6 +379,13 @@ def test_whole_numbers_are_the_same_as_floats(as_file, tmp_path):
 def test_mistakes_are_named_as_they_were_typed(churn, options, told):
     with pytest.raises(hn.HannanError, match=told):
         hn.replay(churn, **options)
+
+
+@pytest.mark.parametrize("n", [200, 3000])
+def test_measurements_are_no_classes(n):
+    frame = {"x": np.arange(n) % 7, "rev": np.random.default_rng(0).normal(size=n)}
+    with pytest.raises(hn.ParameterError, match=r"'rev' holds numbers.* reward= or loss="):
+        hn.replay(frame, label="rev")
 
 
 def test_one_name_stands_for_a_list_of_it(churn):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from numbers import Real
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,9 @@ import numpy as np
 
 from hannan.adapters.vw.files import FromVW, format_of, is_vw, offers_change
 from hannan.core import ParameterError
+from hannan.core.params import short
 from hannan.environments import FromFile, FromLog
-from hannan.environments._columns import check_names
+from hannan.environments._columns import as_float, check_names, listed
 from hannan.environments._files import CsvFile, TableFile, open_table
 from hannan.environments._kinds import Columns, look
 from hannan.environments._tabular import LeftOut
@@ -26,6 +28,7 @@ from hannan.replays.estimates import ESTIMATED, with_estimates
 
 _SILENT, _MOST_LEFT_OUT = 0.01, 0.1  # shares of rows left out that need a word, and a consent
 _FEW = 5  # values that a sentence lists
+_MOST_NUMBERS = 30  # that may be classes where some are not whole
 _LIMITS = ("max_columns", "max_unpacked")
 _DIALECT = ("delimiter", "decimal", "encoding", "header")
 _OUTCOMES = ("label", "action", "loss", "reward", "propensity", "current")
@@ -200,6 +203,13 @@ def check_options(options: Mapping[str, Any]) -> None:
             "each action; or action=, the column of the action taken, with loss= or reward= and "
             f"propensity=. Got {got}."
         )
+    given = options.get("propensity", "")
+    if isinstance(given, bool) or not isinstance(given, str | Real):
+        raise ParameterError(
+            "propensity= must be the column of the probabilities with which the actions were "
+            "taken, 'estimate', or a number if actions were drawn uniformly at random; got "
+            f"{short(given)}."
+        )
     strange = {"action": ("labels", "current", "cost"), "losses": (*_LOG, "cost")}
     for name in strange.get(chosen[0], _LOG):
         if name in options and name != chosen[0]:
@@ -236,10 +246,17 @@ def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, Col
     asked = dict.fromkeys(options.pop("categorical", ()), "category")
     asked |= dict.fromkeys(options.pop("text", ()), "text")
     wanted = options.pop("context", None)
+    if isinstance(now := options.get("current"), str) and now not in file.names:
+        raise ParameterError(
+            f"current= is the column of the actions that were taken; {file.source} has no column "
+            f"{now!r}. Each single action is compared without it."
+        )
     check_names(file.source, [*used, *(wanted or ()), *asked], file.names)
     names = [name for name in file.names if name not in used]
     if wanted is not None:
         names = list(dict.fromkeys([*wanted, *asked]))
+    if "label" in options and "labels" not in options:
+        _check_classes(file, options["label"])
     columns = look(file, names, asked, wanted is not None, used)
     copies = words_on_copies(file, [*dict.fromkeys([*used, *columns.kinds])])
     table = {**options, **limits, "path": str(path), "missing": "drop"}
@@ -260,16 +277,34 @@ def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, Col
     return FromFile(**table), columns, copies
 
 
+def _check_classes(file: TableFile, label: str) -> None:
+    """Refuse a column of measurements as one of classes, by its first rows."""
+    _, batch = next(file.batches([label]), (1, {label: []}))
+    numbers = {x for x in map(as_float, listed(batch[label])) if math.isfinite(x)}
+    if len(numbers) > _MOST_NUMBERS and any(x % 1.0 for x in numbers):
+        raise ParameterError(
+            f"label= is a column of classes; {label!r} holds numbers, {len(numbers)} different "
+            "ones in the first rows. If they say what each row brought or cost, give reward= or "
+            "loss= with action=, or losses= with a column for each action. If they are classes, "
+            "declare them: labels=."
+        )
+
+
 def _costs(asked: Any) -> dict[str, dict[str, float]]:
     """Return costs by class and action: of mappings, a file with a matrix, or texts yes:no=50."""
     costs: dict[str, dict[str, float]] = {}
+    texts = asked if isinstance(asked, list | tuple) else [asked]
     if isinstance(asked, Mapping):
-        pairs = {pair: value for pair, value in asked.items() if not isinstance(value, Mapping)}
-        if not pairs:
+        if all(isinstance(row, Mapping) for row in asked.values()):
             return {str(right): _named(row) for right, row in asked.items()}
-        asked = [f"{_pair(pair)}={value}" for pair, value in pairs.items()]
-    for text in [asked] if isinstance(asked, str | PathLike) else asked:
-        text = str(text)
+        texts = [f"{_pair(pair)}={value}" for pair, value in asked.items()]
+    if not all(isinstance(text, str | PathLike) for text in texts):
+        raise ParameterError(
+            "cost= must be a mapping from right classes to what actions cost there, such as "
+            "{'yes': {'no': 50}} (yes was right, no was done), texts such as yes:no=50, or a file "
+            f"with a matrix; got {short(asked)}."
+        )
+    for text in map(str, texts):
         if "=" not in text:
             return _matrix(text)
         pair, _, value = text.rpartition("=")
