@@ -43,7 +43,7 @@ class Columns:
     decimal: str = "."
     """The decimal mark of numbers in text."""
     unread: dict[str, list[str]] = field(default_factory=dict)
-    """Words that are read as missing, such as "unknown" among numbers: the first of a column."""
+    """Words that are read as missing, such as "unknown" among numbers; 30 of a column at most."""
 
 
 def look(
@@ -92,8 +92,8 @@ def _unread(table: Table, kinds: Mapping[str, str]) -> tuple[dict[str, int], dic
             found = readable(column, cells)
             counts[name] += sum(map(is_empty, found))
             if len(words[name]) < _WORDS:
-                pairs = zip(cells, found, strict=True)
-                words[name] |= {c for c, x in pairs if x is None and not is_hole(c)}
+                texts = (c for c, x in zip(cells, found, strict=True) if x is None)
+                words[name] |= {c for c in texts if isinstance(c, str) and not is_hole(c)}
     return counts, {name: sorted(each)[:_WORDS] for name, each in words.items() if each}
 
 

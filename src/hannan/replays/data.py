@@ -203,22 +203,16 @@ def check_options(options: Mapping[str, Any]) -> None:
             "each action; or action=, the column of the action taken, with loss= or reward= and "
             f"propensity=. Got {got}."
         )
-    given = options.get("propensity", "")
-    if isinstance(given, bool) or not isinstance(given, str | Real):
-        raise ParameterError(
-            "propensity= must be the column of the probabilities with which the actions were "
-            "taken, 'estimate', or a number if actions were drawn uniformly at random; got "
-            f"{short(given)}."
-        )
     strange = {"action": ("labels", "current", "cost"), "losses": (*_LOG, "cost")}
     for name in strange.get(chosen[0], _LOG):
         if name in options and name != chosen[0]:
             raise ParameterError(f"{name}= does not go with {chosen[0]}=.")
-    if "propensity" not in options and chosen == ["action"]:
+    given = options.get("propensity")
+    if not isinstance(given, str | Real) and chosen == ["action"]:
         raise ParameterError(
             "action= needs propensity= to say how likely each logged action was. Give the column "
             "of these probabilities. Give 'estimate' if they were not logged. Give a number only "
-            "if each row's action was drawn uniformly at random."
+            f"if each row's action was drawn uniformly at random. Got {short(given)}."
         )
 
 
@@ -226,10 +220,7 @@ def check_file_options(asked: Mapping[str, Any], fitting: Sequence[str], source:
     """Refuse what can be said of a file of separated values only."""
     for name in _DIALECT:
         if asked.get(name) is not None and name not in fitting:
-            raise ParameterError(
-                f"{name}= says how a file of separated values is written; {source} is none. Leave "
-                "it out."
-            )
+            raise ParameterError(f"{name}= goes with files of separated values; {source} is none.")
 
 
 def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, Columns, str]:
@@ -246,17 +237,13 @@ def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, Col
     asked = dict.fromkeys(options.pop("categorical", ()), "category")
     asked |= dict.fromkeys(options.pop("text", ()), "text")
     wanted = options.pop("context", None)
-    if isinstance(now := options.get("current"), str) and now not in file.names:
-        raise ParameterError(
-            f"current= is the column of the actions that were taken; {file.source} has no column "
-            f"{now!r}. Each single action is compared without it."
-        )
+    now = [name for name in used if name == options.get("current")]
+    check_names(f"{file.source} for current=, the column of past decisions", now, file.names)
     check_names(file.source, [*used, *(wanted or ()), *asked], file.names)
     names = [name for name in file.names if name not in used]
     if wanted is not None:
         names = list(dict.fromkeys([*wanted, *asked]))
-    if "label" in options and "labels" not in options:
-        _check_classes(file, options["label"])
+    _check_classes(file, options)
     columns = look(file, names, asked, wanted is not None, used)
     copies = words_on_copies(file, [*dict.fromkeys([*used, *columns.kinds])])
     table = {**options, **limits, "path": str(path), "missing": "drop"}
@@ -277,16 +264,18 @@ def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, Col
     return FromFile(**table), columns, copies
 
 
-def _check_classes(file: TableFile, label: str) -> None:
+def _check_classes(file: TableFile, options: Mapping[str, Any]) -> None:
     """Refuse a column of measurements as one of classes, by its first rows."""
+    label = options.get("label")
+    if label is None or "labels" in options:
+        return
     _, batch = next(file.batches([label]), (1, {label: []}))
     numbers = {x for x in map(as_float, listed(batch[label])) if math.isfinite(x)}
     if len(numbers) > _MOST_NUMBERS and any(x % 1.0 for x in numbers):
         raise ParameterError(
-            f"label= is a column of classes; {label!r} holds numbers, {len(numbers)} different "
-            "ones in the first rows. If they say what each row brought or cost, give reward= or "
-            "loss= with action=, or losses= with a column for each action. If they are classes, "
-            "declare them: labels=."
+            f"label= is a column of classes; {label!r} holds {len(numbers)} different numbers or "
+            "more. If they are what rows brought or cost, give reward=, loss= or losses=; if they "
+            "are classes, declare them: labels=."
         )
 
 
@@ -298,16 +287,10 @@ def _costs(asked: Any) -> dict[str, dict[str, float]]:
         if all(isinstance(row, Mapping) for row in asked.values()):
             return {str(right): _named(row) for right, row in asked.items()}
         texts = [f"{_pair(pair)}={value}" for pair, value in asked.items()]
-    if not all(isinstance(text, str | PathLike) for text in texts):
-        raise ParameterError(
-            "cost= must be a mapping from right classes to what actions cost there, such as "
-            "{'yes': {'no': 50}} (yes was right, no was done), texts such as yes:no=50, or a file "
-            f"with a matrix; got {short(asked)}."
-        )
-    for text in map(str, texts):
-        if "=" not in text:
-            return _matrix(text)
-        pair, _, value = text.rpartition("=")
+    for text in texts:
+        if isinstance(text, str | PathLike) and "=" not in str(text):
+            return _matrix(str(text))
+        pair, _, value = str(text).rpartition("=")
         right, _, action = pair.partition(":")
         try:
             costs.setdefault(right, {})[action] = float(value)
@@ -315,8 +298,8 @@ def _costs(asked: Any) -> dict[str, dict[str, float]]:
             right = ""
         if not (right and action):
             raise ParameterError(
-                "cost= must be RIGHT:DONE=COST, such as yes:no=50 (yes was right, no was done), "
-                f"or a file with a matrix; got {text!r}."
+                "cost= must be RIGHT:DONE=COST, such as yes:no=50 (yes was right, no was done; in "
+                f"Python {{'yes': {{'no': 50}}}}), or a file with a matrix; got {short(text)}."
             )
     return costs
 

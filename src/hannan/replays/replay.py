@@ -357,8 +357,7 @@ def replay(
     names = _names(learners, policies)
     tell = progress or (lambda *_: None)
     spare = _Folder()
-    path, name = data, str(data)
-    originals: dict[str, Any] = {}
+    path, name, originals = data, str(data), dict[str, Any]()
     if not isinstance(data, str | os.PathLike):
         path, name = Path(spare.path, "frame.csv"), _FRAME
         targets = [each for each in (action, label, current) if isinstance(each, str)]

@@ -28,7 +28,6 @@ from hannan.features import Column, Date, Features, Number
 
 _LEAF = -1
 _LEAP_DAY = datetime(2024, 2, 29, 13, 30)
-_SHOWN = 8  # columns that a message names
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +159,8 @@ class Rule(Parametrised):
         unread: Mapping[str, list[str]] | None = None,
     ) -> None:
         self.name, self.features, self.model = name, features, model
-        self.decimal, self.unread = decimal, dict(unread or {})
+        self.decimal, self.unread = decimal, unread or {}
+        require(self, decimal=decimal in (".", ","), unread=isinstance(self.unread, Mapping))
         self._plain = Dialect(decimal=decimal).plain
         self.actions = list(actions)
         K = len(self.actions)
@@ -231,10 +231,7 @@ class Rule(Parametrised):
         lacking = [name for name in kinds if name not in columns]
         if len(lacking) > gaps * len(kinds):
             raise ContextError(self._lacks(lacking, columns.keys() - kinds.keys()))
-        cells = [
-            self._read(name, kind, columns.get(name, [None] * n))  # type: ignore[arg-type]
-            for name, kind in kinds.items()
-        ]
+        cells = [self._read(c, kind, columns.get(c, [None] * n)) for c, kind in kinds.items()]
         rows = (dict(zip(kinds, row, strict=True)) for row in zip(*cells, strict=True))
         X = np.array([*map(self.features.encode, rows)]).reshape(n, self.features.width)
         return [self.actions[k] for k in self.model.choose(X).tolist()]
@@ -242,17 +239,15 @@ class Rule(Parametrised):
     def _lacks(self, lacking: list[str], others: Iterable[str]) -> str:
         """Say which columns rows lack, and which they may mean."""
         known, told = {name.lower(): name for name in others}, []
-        for name in lacking[:_SHOWN]:
+        for name in lacking[:8]:
             near = difflib.get_close_matches(name.lower(), known, 1)
             told.append(f"{name!r}" + (f" (did you mean {known[near[0]]!r}?)" if near else ""))
-        more = f" and {len(lacking) - _SHOWN} more" if len(lacking) > _SHOWN else ""
         return (
-            f"The columns {', '.join(told)}{more} are not there, which the rule {self.name!r} "
-            "reads. A frame must have all columns of the rule, a single row at least half of them: "
-            "rename them, or add them with None where nothing is known."
+            f"The rule {self.name!r} lacks {len(lacking)} of its columns: {', '.join(told)}. A "
+            "frame must have all, a row half of them: rename them, or add them with None in them."
         )
 
-    def _read(self, name: str, kind: Column, cells: list[Any]) -> list[Any]:
+    def _read(self, name: str, kind: Any, cells: list[Any]) -> list[Any]:
         """Return the cells of a column, read as those of the file; refuse what says nothing."""
         as_it_is, words = isinstance(kind, Number | Date), self.unread.get(name, ())
         written = [None if is_empty(c) else c if as_it_is else str(c) for c in cells]
