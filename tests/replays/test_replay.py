@@ -115,8 +115,95 @@ def test_the_rule_decides_on_new_rows_and_is_saved(churn, replay, tmp_path):
     rule.save(tmp_path / "rule.hannan")
     again = hn.load(tmp_path / "rule.hannan")
     assert again.decide_many(churn) == decided
-    with pytest.raises(hn.ContextError, match="reads the columns age, plan, day"):
+    with pytest.raises(hn.ContextError, match=r"3 of its columns: 'age' .*, 'plan', 'day'\."):
         rule.decide({"agee": 25})
+
+
+@pytest.fixture(scope="module")
+def fees(tmp_path_factory):
+    """A German file, in which a word stands for a missing fee."""
+    rng = np.random.default_rng(1)
+    fee, day = rng.integers(100, 9000, 400) / 100, pd.date_range("2024-01-01", periods=400)
+    path = tmp_path_factory.mktemp("fees") / "fees.csv"
+    texts = [f"{x:.2f}".replace(".", ",") if i % 40 else "unbekannt" for i, x in enumerate(fee)]
+    pd.DataFrame({
+        "fee": texts, "day": day.strftime("%d.%m.%Y"), "y": np.where(fee > 50, "ja", "nein"),
+    }).to_csv(path, sep=";", index=False)  # fmt: skip
+    return path
+
+
+def test_the_rule_reads_text_as_the_file_was_read(fees, tmp_path):
+    hn.replay(fees, label="y", **FAST).rule.save(tmp_path / "rule")
+    rule = hn.load(tmp_path / "rule")
+    low, high = {"fee": 20.0, "day": "01.02.2024"}, {"fee": 80.0, "day": pd.Timestamp("2024-02-01")}
+    assert (rule.decide(low), rule.decide(high)) == ("nein", "ja")
+    assert rule.decide({**low, "fee": "20,00"}) == "nein"
+    assert rule.decide({**high, "fee": "1.020,00"}) == "ja"
+    assert rule.decide({"fee": "unbekannt", "day": "?"}) == rule.decide({"fee": None, "day": None})
+    as_text = pd.read_csv(fees, sep=";")
+    as_values = pd.read_csv(fees, sep=";", decimal=",", na_values="unbekannt")
+    as_values["day"] = pd.to_datetime(as_values["day"], format="%d.%m.%Y")
+    decided = rule.decide_many(as_text)
+    assert decided == rule.decide_many(as_values)
+    assert np.mean(np.array(decided) == as_text["y"]) > 0.95
+    assert rule.decide_many(as_text.head(0)) == []
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        ({"fee": "eighty"}, "rule '.*' cannot read 'eighty' in column 'fee'.*such as 1,5"),
+        ({"fee": "1,234.5"}, "cannot read '1,234.5'"),
+        ({"fee": float("inf")}, "cannot read inf"),
+        ({"day": "2021-08-01"}, "cannot read '2021-08-01' in column 'day'.*such as 29.02.2024"),
+        ({"day": "yesterday"}, "cannot read 'yesterday'"),
+        ({"day": 5}, "'day' is declared as Date"),
+    ],
+)
+def test_the_rule_refuses_what_it_cannot_read(fees, cell, told):
+    rule = hn.replay(fees, label="y", **FAST).rule
+    with pytest.raises(hn.ContextError, match=told):
+        rule.decide({"fee": 20.0, "day": None} | cell)
+
+
+def test_the_rule_needs_all_columns_of_a_frame_and_half_of_those_of_a_row(churn, replay):
+    rule = replay.rule
+    with pytest.raises(hn.ContextError, match=r"columns: 'age' \(did you mean 'AGE'\?\)\."):
+        rule.decide_many(churn.rename(columns={"age": "AGE"}))
+    with pytest.raises(hn.ContextError, match="lacks 1 of its columns: 'day'"):
+        rule.decide_many({"age": [25], "plan": ["free"]})
+    with pytest.raises(hn.ContextError, match=r"lacks 2 of its.* a row half of them"):
+        rule.decide({"age": 25})
+    assert rule.decide({"age": 25, "plan": "free"}) == "yes"
+
+
+@pytest.mark.parametrize("more", [{}, {"decimal": ","}])
+def test_text_of_a_frame_is_read_as_that_of_its_file(fees, more):
+    expected = hn.replay(fees, label="y", **FAST)
+    for options in ({}, {"decimal": ","}):
+        frame = pd.read_csv(fees, sep=";", **options)
+        frame["more"] = 1.234 + np.arange(len(frame)) % 7
+        again = hn.replay(frame, label="y", context=["fee", "day"], **more, **FAST)
+        assert again.answer == expected.answer
+        assert again.rule.decide({"fee": "20,00", "day": None}) == "nein"
+    mixed = hn.replay(frame, label="y", context=["more", "fee"], **FAST)
+    assert next(mixed._stream.environment.rows(1))["more"] == 1.234
+
+
+def test_classes_of_a_frame_with_decimal_commas_keep_their_types():
+    x = [f"{i % 90},5" for i in range(300)]
+    frame = pd.DataFrame({"x": x, "y": [1.5 if i % 90 < 40 else 2.5 for i in range(300)]})
+    assert hn.replay(frame, label="y", **FAST).rule.decide({"x": "3,5"}) == 1.5
+
+
+@pytest.mark.parametrize("name", ["data.jsonl", None])
+@pytest.mark.parametrize("option", [{"delimiter": ";"}, {"header": False}])
+def test_what_is_said_of_separated_values_is_refused_elsewhere(churn, name, option, tmp_path):
+    data = churn if name is None else tmp_path / name
+    if name is not None:
+        churn.head(50).astype(str).to_json(data, orient="records", lines=True)
+    with pytest.raises(hn.ParameterError, match=f"{next(iter(option))}= goes with files of sep"):
+        hn.replay(data, label="left", **option)
 
 
 def test_the_rule_reads_a_frame_of_one_row_as_that_row_and_refuses_more(churn, replay):
@@ -265,6 +352,21 @@ def test_whole_numbers_are_the_same_as_floats(as_file, tmp_path):
             {"label": "left", "cost": {"no": {"yess": 3}}},
             "The cost of 'yess'.* mean the class 'yes'",
         ),
+        ({"label": "left", "cost": [[0, 80], [6, 0]]}, "cost= must be RIGHT:DONE=.* \\[0, 80"),
+        ({"label": "left", "cost": np.eye(2)}, "cost= must be RIGHT:DONE="),
+        ({"label": "left", "cost": pd.DataFrame(np.eye(2))}, "got <DataFrame"),
+        ({"label": "left", "cost": 80}, "cost= must be RIGHT:DONE=.* got 80"),
+        ({"label": "left", "cost": {"yes": {"yes": 80}}}, "'yes' costs 80 where it is right"),
+        ({"label": "left", "cost": {"yes": {"no": 8}, "no:yes": 3}}, "must be RIGHT:DONE=COST"),
+        (
+            {"label": "left", "current": "no"},
+            "no column 'no' in the frame for current=, the col.* It has",
+        ),
+        (
+            {"action": "left", "reward": "age", "propensity": {"none": 0.4}},
+            "needs propensity= .* Got {'none'",
+        ),
+        ({"action": "left", "reward": "age", "propensity": [0.5] * 600}, "needs propensity="),
         ({"label": "left", "learners": [hn.bandit(2)]}, "learners= takes names, .* got Restarting"),
         ({"label": "left", "policies": 3}, "policies= takes names, .* got 3"),
         ({"label": "left", "missing": "dropp"}, "missing= must be 'drop', .* got 'dropp'"),
@@ -280,6 +382,13 @@ def test_whole_numbers_are_the_same_as_floats(as_file, tmp_path):
 def test_mistakes_are_named_as_they_were_typed(churn, options, told):
     with pytest.raises(hn.HannanError, match=told):
         hn.replay(churn, **options)
+
+
+@pytest.mark.parametrize("n", [200, 3000])
+def test_measurements_are_no_classes(n):
+    frame = {"x": np.arange(n) % 7, "rev": np.random.default_rng(0).normal(size=n)}
+    with pytest.raises(hn.ParameterError, match=r"'rev' holds .* reward=, loss= or losses="):
+        hn.replay(frame, label="rev")
 
 
 def test_one_name_stands_for_a_list_of_it(churn):
@@ -320,16 +429,28 @@ def test_learners_are_checked_before_anything_is_played():
     assert stages == ["reading the frame"]
 
 
-def test_rare_classes_without_costs_have_a_note(tmp_path):
+def test_rare_classes_without_costs_are_in_the_first_sentence(tmp_path):
     rng = np.random.default_rng(0)
     frame = {"x": rng.normal(size=1000), "y": np.where(np.arange(1000) % 50 == 0, "yes", "no")}
     again = hn.replay(frame, label="y", **FAST)
-    assert "Your classes are 2 : 98" in " ".join(again.notes)
+    assert again.answer.startswith("Your classes are 2 : 98")
+    assert again.warning.startswith("Your classes are 2 : 98")
+    assert again._repr_html_().count("Your classes are") == 1
     page = again.report(tmp_path).read_text(encoding="utf-8")
     assert "<p class='warning' role='note'>Your classes are 2 : 98" in page
     assert page.count("Your classes are") == 1
     cost = {"yes": {"no": 50}}
-    assert "Your classes" not in " ".join(hn.replay(frame, label="y", cost=cost, **FAST).notes)
+    assert hn.replay(frame, label="y", cost=cost, **FAST).warning is None
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_an_interval_ends_where_losses_or_rewards_do(sign):
+    x = np.arange(300) % 2
+    frame = {"x": x, "a": sign * 5.0 * x, "b": sign * 5.0 * (1 - x)}
+    table = hn.replay(frame, losses=["a", "b"], **FAST).table.set_index("name")
+    ends = table.loc["stump", ["mean", "low", "high"]]
+    assert (ends["mean"], ends["low"]) == (min(0.0, 5.0 * sign),) * 2
+    assert 0.0 < ends["high"] - ends["low"] < 0.1
 
 
 def coins(n=600):

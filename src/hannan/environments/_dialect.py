@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -111,7 +111,7 @@ def find_dialect(path: Path, given: Mapping[str, Any], max_unpacked: int | None)
     named = path.name.lower().removesuffix(".gz").removesuffix(".zip").endswith((".tsv", ".tab"))
     delimiter = given.get("delimiter") or ("\t" if named else _delimiter(lines))
     rows = _rows(lines, delimiter)
-    decimal = given.get("decimal") or ("." if delimiter == "," else _decimal(rows))
+    decimal = given.get("decimal") or ("." if delimiter == "," else find_decimal(rows))
     found = Dialect(delimiter, decimal, encoding)
     return replace(found, header=given.get("header", _header(found, rows)))
 
@@ -140,7 +140,8 @@ def _delimiter(lines: Sequence[str]) -> str:
     return found
 
 
-def _decimal(rows: Sequence[Sequence[str]]) -> str:
+def find_decimal(rows: Iterable[Iterable[str]]) -> str:
+    """Return the decimal mark that more cells have; a point if as many."""
     cells = [cell for row in rows for cell in row]
     commas = [cell for cell in cells if _COMMA.fullmatch(cell)]
     points = [cell for cell in cells if "." in cell and _NUMBER.fullmatch(cell)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +17,7 @@ _ROWS = 20_000  # that are looked at
 _CELLS = 2_000_000
 _LEVELS = 30  # of a category that all have a place of their own
 _MOST = 0.95  # of the cells, that must look alike
+_WORDS = 30  # for a missing value, of a column
 _FEW = 20  # rows, in which nothing is called an identifier for being different everywhere
 _FLAGS = {"true", "false", "yes", "no", "y", "n", "t", "f"}
 _DAYS = ("%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%d-%m-%Y", "%d.%m.%y")
@@ -39,6 +40,10 @@ class Columns:
     of actions or classes only empty cells.
     """
     rows: int
+    decimal: str = "."
+    """The decimal mark of numbers in text."""
+    unread: dict[str, list[str]] = field(default_factory=dict)
+    """Words that are read as missing, such as "unknown" among numbers; 30 of a column at most."""
 
 
 def look(
@@ -67,22 +72,29 @@ def look(
         whole = {name: ("number only", "") for name, kind in kinds.items() if kind[0] == "number"}
         kinds |= {name: kind for name, kind in whole.items() if not holes[name]}
     used, left_out = _fitting(kinds)
-    holes |= _unread(table, used)
+    gaps, unread = _unread(table, used)
+    holes |= gaps
     missing = {
         name: count for name, count in holes.items() if count and (name in used or name in counted)
     }
-    return Columns(used, left_out, missing, rows)
+    decimal = getattr(getattr(table, "dialect", None), "decimal", ".")
+    return Columns(used, left_out, missing, rows, decimal, unread)
 
 
-def _unread(table: Table, kinds: Mapping[str, str]) -> dict[str, int]:
-    """Count the cells of columns that are read as missing."""
+def _unread(table: Table, kinds: Mapping[str, str]) -> tuple[dict[str, int], dict[str, list[str]]]:
+    """Count the cells of columns that are read as missing; also the words among them."""
     columns = {name: column_of(kind) for name, kind in kinds.items()}
     counts = dict.fromkeys(columns, 0)
+    words: dict[str, set[str]] = {name: set() for name in columns}
     for _, batch in table.batches(list(columns)) if columns else ():
         for name, column in columns.items():
-            cells = readable(column, listed(batch[name]))
-            counts[name] += sum(map(is_empty, cells))
-    return counts
+            cells = listed(batch[name])
+            found = readable(column, cells)
+            counts[name] += sum(map(is_empty, found))
+            if len(words[name]) < _WORDS:
+                texts = (c for c, x in zip(cells, found, strict=True) if x is None)
+                words[name] |= {c for c in texts if isinstance(c, str) and not is_hole(c)}
+    return counts, {name: sorted(each)[:_WORDS] for name, each in words.items() if each}
 
 
 def _read(

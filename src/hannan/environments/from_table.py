@@ -330,4 +330,15 @@ def _check_cost(owner: object, cost: Any, classes: Sequence[Any]) -> tuple[list[
             f"The cost of {actions[k]!r} where {classes[i]!r} is right must be a finite number."
             f"{meant} Where actions are not the classes, every action needs a cost in every class."
         )
+    _check_right(classes, actions, table)
     return actions, table
+
+
+def _check_right(classes: Sequence[Any], actions: Sequence[Any], costs: FloatArray) -> None:
+    """Refuse costs by which it is worst to be right, where the actions are the classes."""
+    for i, row in enumerate(costs):
+        if actions == [*classes] and len(row) > 1 and row[i] > np.delete(row, i).max():
+            raise ParameterError(
+                f"cost= says that {classes[i]!r} costs {row[i]:g} where it is right, and all else "
+                "less. Give for each right class what the other ones cost; rewards are negative."
+            )

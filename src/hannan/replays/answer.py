@@ -137,9 +137,14 @@ class Answer:
                 plain["difference_low"], plain["difference_high"] = ends
 
     @property
+    def caution(self) -> str:
+        """What the first sentence begins with: rows left out, copies, and rare classes."""
+        return f"{self.stream.caution} {self._rare}".strip()
+
+    @property
     def warning(self) -> str | None:
-        """Warning about rows left out and about estimates that are rough."""
-        return " ".join(filter(None, [self.stream.caution, self._rough])) or None
+        """Warning about rows left out, rare classes and about estimates that are rough."""
+        return f"{self.caution} {self._rough}".strip() or None
 
     @property
     def _rough(self) -> str:
@@ -161,8 +166,8 @@ class Answer:
 
     @property
     def sentence(self) -> str:
-        """Rows left out, copies, what the current rule and the best choice cost, and how sure."""
-        return f"{self.stream.caution} {self._said()}".lstrip()
+        """A caution, what the current rule and the best choice cost, and how sure."""
+        return f"{self.caution} {self._said()}".lstrip()
 
     def _said(self, page: bool = False) -> str:
         """Compare the best choice with the current rule; a page says the total elsewhere."""
@@ -244,31 +249,31 @@ class Answer:
             notes.append(f"The best fixed rule found, {rule}{sees}: {self._interval_of(rule)}.")
         if self.current and choice and constant and choice is not constant:
             notes.append(f"The best single action, {constant}: {self._interval_of(constant)}.")
-        notes += self._notes_of_classes()
         if self.best is not None and self.model is not None:
             notes += self._notes_of_hindsight(self.best)
         same = self.merged.items()
         notes += [f"{name} made the same choices as {other}." for name, other in same]
         return notes + self._notes_of_players()
 
-    def _notes_of_classes(self) -> list[str]:
+    @property
+    def _rare(self) -> str:
         """Say that a rare class is lost where all mistakes count alike."""
         counts = next(
             (c for p in self.players if (c := p.record["result"].get("confusion")) is not None),
             None,
         )
         if counts is None or "cost" in self.stream.table:
-            return []
+            return ""
         shares = np.sum(counts, axis=1) / max(1, np.sum(counts))
         if not 0.0 < shares.min() < _RARE:
-            return []
+            return ""
         ratio = " : ".join(
             f"{100 * share:.3g}" for share in sorted(shares.tolist())[:_MOST_CLASSES]
         )
-        return [
-            f"Your classes are {ratio}, and every mistake counts 1 here. Give the cost of each "
-            "mistake (cost=), so that a mistake has its price."
-        ]
+        return (
+            f"Your classes are {ratio}, and every mistake counts 1 here, so that to miss the rare "
+            "ones looks cheap: give the cost of each mistake (cost=)."
+        )
 
     def _notes_of_hindsight(self, best: float) -> list[str]:
         where = "this log" if self.stream.logged else "all rows and measured on the same ones"
@@ -352,7 +357,6 @@ class Answer:
 
     def page(self, snippet: str) -> Lead:
         """Return the beginning of the report."""
-        rare = self._notes_of_classes()  # not to be folded away
         return Lead(
             self._said(page=True),
             [self._choice(player) for player in self._shown],
@@ -360,10 +364,10 @@ class Answer:
             None if self.choice is None else self.choice.name,
             rewards=self.units.rewards,
             unit=self.units.unit or None,
-            warning=" ".join([*filter(None, [self.warning]), *rare]) or None,
+            warning=self.warning,
             confusion=self.confusion,
             course=self._course,
-            notes=[note for note in self.notes if note not in rare],
+            notes=self.notes,
             columns=self.columns,
             snippet=snippet,
         )
@@ -498,7 +502,8 @@ class Answer:
     ) -> dict[str, Any]:
         units, loss = self.units, row.mean_loss
         known = over is not None and loss is not None
-        low, high = sorted(map(units.mean, over or ())) if known else (None, None)
+        possible = np.clip(over or (), 0.0, 1.0).tolist()
+        low, high = sorted(map(units.mean, possible)) if known else (None, None)
         mean = units.mean(loss and loss.mean)
         return {
             "learner": row.learner,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from numbers import Real
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ import numpy as np
 
 from hannan.adapters.vw.files import FromVW, format_of, is_vw, offers_change
 from hannan.core import ParameterError
+from hannan.core.params import short
 from hannan.environments import FromFile, FromLog
-from hannan.environments._columns import check_names
-from hannan.environments._files import TableFile, open_table
+from hannan.environments._columns import as_float, check_names, listed
+from hannan.environments._files import CsvFile, TableFile, open_table
 from hannan.environments._kinds import Columns, look
 from hannan.environments._tabular import LeftOut
 from hannan.environments.from_log import Logged
@@ -26,6 +28,7 @@ from hannan.replays.estimates import ESTIMATED, with_estimates
 
 _SILENT, _MOST_LEFT_OUT = 0.01, 0.1  # shares of rows left out that need a word, and a consent
 _FEW = 5  # values that a sentence lists
+_MOST_NUMBERS = 30  # that may be classes where some are not whole
 _LIMITS = ("max_columns", "max_unpacked")
 _DIALECT = ("delimiter", "decimal", "encoding", "header")
 _OUTCOMES = ("label", "action", "loss", "reward", "propensity", "current")
@@ -204,12 +207,20 @@ def check_options(options: Mapping[str, Any]) -> None:
     for name in strange.get(chosen[0], _LOG):
         if name in options and name != chosen[0]:
             raise ParameterError(f"{name}= does not go with {chosen[0]}=.")
-    if "propensity" not in options and chosen == ["action"]:
+    given = options.get("propensity")
+    if not isinstance(given, str | Real) and chosen == ["action"]:
         raise ParameterError(
             "action= needs propensity= to say how likely each logged action was. Give the column "
             "of these probabilities. Give 'estimate' if they were not logged. Give a number only "
-            "if each row's action was drawn uniformly at random."
+            f"if each row's action was drawn uniformly at random. Got {short(given)}."
         )
+
+
+def check_file_options(asked: Mapping[str, Any], fitting: Sequence[str], source: str) -> None:
+    """Refuse what can be said of a file of separated values only."""
+    for name in _DIALECT:
+        if asked.get(name) is not None and name not in fitting:
+            raise ParameterError(f"{name}= goes with files of separated values; {source} is none.")
 
 
 def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, Columns, str]:
@@ -217,6 +228,8 @@ def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, Col
     limits = {name: options.pop(name) for name in _LIMITS if name in options}
     dialect = {name: options.pop(name) for name in _DIALECT if name in options}
     file = open_table(path, **limits, dialect=dialect or None)
+    if not isinstance(file, CsvFile):
+        check_file_options(dialect, ("encoding",) if hasattr(file, "dialect") else (), file.source)
     outcomes = [options.get(name) for name in _OUTCOMES]
     if options.get("propensity") == "estimate" and "estimate" not in file.names:
         outcomes.remove("estimate")
@@ -224,10 +237,13 @@ def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, Col
     asked = dict.fromkeys(options.pop("categorical", ()), "category")
     asked |= dict.fromkeys(options.pop("text", ()), "text")
     wanted = options.pop("context", None)
+    now = [name for name in used if name == options.get("current")]
+    check_names(f"{file.source} for current=, the column of past decisions", now, file.names)
     check_names(file.source, [*used, *(wanted or ()), *asked], file.names)
     names = [name for name in file.names if name not in used]
     if wanted is not None:
         names = list(dict.fromkeys([*wanted, *asked]))
+    _check_classes(file, options)
     columns = look(file, names, asked, wanted is not None, used)
     copies = words_on_copies(file, [*dict.fromkeys([*used, *columns.kinds])])
     table = {**options, **limits, "path": str(path), "missing": "drop"}
@@ -248,19 +264,33 @@ def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, Col
     return FromFile(**table), columns, copies
 
 
+def _check_classes(file: TableFile, options: Mapping[str, Any]) -> None:
+    """Refuse a column of measurements as one of classes, by its first rows."""
+    label = options.get("label")
+    if label is None or "labels" in options:
+        return
+    _, batch = next(file.batches([label]), (1, {label: []}))
+    numbers = {x for x in map(as_float, listed(batch[label])) if math.isfinite(x)}
+    if len(numbers) > _MOST_NUMBERS and any(x % 1.0 for x in numbers):
+        raise ParameterError(
+            f"label= is a column of classes; {label!r} holds {len(numbers)} different numbers or "
+            "more. If they are what rows brought or cost, give reward=, loss= or losses=; if they "
+            "are classes, declare them: labels=."
+        )
+
+
 def _costs(asked: Any) -> dict[str, dict[str, float]]:
     """Return costs by class and action: of mappings, a file with a matrix, or texts yes:no=50."""
     costs: dict[str, dict[str, float]] = {}
+    texts = asked if isinstance(asked, list | tuple) else [asked]
     if isinstance(asked, Mapping):
-        pairs = {pair: value for pair, value in asked.items() if not isinstance(value, Mapping)}
-        if not pairs:
+        if all(isinstance(row, Mapping) for row in asked.values()):
             return {str(right): _named(row) for right, row in asked.items()}
-        asked = [f"{_pair(pair)}={value}" for pair, value in pairs.items()]
-    for text in [asked] if isinstance(asked, str | PathLike) else asked:
-        text = str(text)
-        if "=" not in text:
-            return _matrix(text)
-        pair, _, value = text.rpartition("=")
+        texts = [f"{_pair(pair)}={value}" for pair, value in asked.items()]
+    for text in texts:
+        if isinstance(text, str | PathLike) and "=" not in str(text):
+            return _matrix(str(text))
+        pair, _, value = str(text).rpartition("=")
         right, _, action = pair.partition(":")
         try:
             costs.setdefault(right, {})[action] = float(value)
@@ -268,8 +298,8 @@ def _costs(asked: Any) -> dict[str, dict[str, float]]:
             right = ""
         if not (right and action):
             raise ParameterError(
-                "cost= must be RIGHT:DONE=COST, such as yes:no=50 (yes was right, no was done), "
-                f"or a file with a matrix; got {text!r}."
+                "cost= must be RIGHT:DONE=COST, such as yes:no=50 (yes was right, no was done; in "
+                f"Python {{'yes': {{'no': 50}}}}), or a file with a matrix; got {short(text)}."
             )
     return costs
 

@@ -6,21 +6,27 @@ import csv
 from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
+from numbers import Number
 from pathlib import Path
 from typing import Any
 
 from hannan.core import ParameterError
 from hannan.core.arrays import as_list, columns_of, is_frame, is_lazy, missing
+from hannan.environments._dialect import Dialect, find_decimal
 
 DIALECT = {"delimiter": ",", "decimal": ".", "encoding": "utf-8", "header": True}
-"""How frames are written."""
+"""How frames are written, but for decimal commas in their text."""
+_LOOKED_AT = 200  # texts of a column
 
 
-def write_frame(frame: Any, path: Path, targets: list[str]) -> dict[str, dict[str, Any]]:
+def write_frame(
+    frame: Any, path: Path, targets: list[str], decimal: str | None
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Write a frame of pandas or polars, a table of pyarrow or a mapping of columns as CSV.
 
-    Returns what the cells of the columns `targets` were, by their text: names of actions in the
-    caller's own types.
+    Numbers are written with the decimal mark of those that the frame has as text. Returns the
+    dialect, and what the cells of the columns `targets` were, by their text: names of actions in
+    the caller's own types.
     """
     if is_lazy(frame):
         raise ParameterError("A LazyFrame has no rows yet: call .collect() first.")
@@ -39,19 +45,26 @@ def write_frame(frame: Any, path: Path, targets: list[str]) -> dict[str, dict[st
         raise ParameterError(
             f"A frame needs columns of one length, and rows; got the lengths {sorted(lengths)}."
         )
-    texts = {name: _texts(column) for name, column in cells.items()}
+    found = ([c.strip() for c in column if isinstance(c, str)] for column in cells.values())
+    mark = decimal or find_decimal(column[:_LOOKED_AT] for column in found)
+    texts = {name: _texts(column, mark) for name, column in cells.items()}
     with path.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
         table.writerow(texts)
         table.writerows(zip(*texts.values(), strict=True))
-    return {
-        name: dict(zip(texts[name], cells[name], strict=True)) for name in targets if name in texts
-    }
+    plain = Dialect(decimal=mark).plain
+    originals: dict[str, Any] = {}
+    for name in filter(texts.__contains__, targets):
+        originals |= dict(zip(map(plain, texts[name]), cells[name], strict=True))
+    return DIALECT | {"decimal": mark}, originals
 
 
-def _texts(cells: list[Any]) -> list[str]:
+def _texts(cells: list[Any], decimal: str) -> list[str]:
     """Return the cells of a column as text: nothing where a value is missing."""
     texts = ["" if missing(cell) else str(cell) for cell in cells]
+    if decimal == ",":
+        pairs = zip(texts, cells, strict=True)
+        texts = [t.replace(".", ",") if isinstance(c, Number) else t for t, c in pairs]
     dated = [cell for cell in cells if isinstance(cell, datetime) and not missing(cell)]
     if dated and all(cell.time() == datetime.min.time() for cell in dated):
         texts = [text.removesuffix(" 00:00:00") for text in texts]

@@ -34,8 +34,8 @@ from hannan.experiments.plan import Plan, make_plan
 from hannan.experiments.results import replace_file
 from hannan.experiments.run import Run, run
 from hannan.replays.answer import Answer, Player
-from hannan.replays.data import LISTS, OPTIONS, Stream, read_stream
-from hannan.replays.frames import DIALECT, write_frame
+from hannan.replays.data import LISTS, OPTIONS, Stream, check_file_options, read_stream
+from hannan.replays.frames import write_frame
 from hannan.replays.players import check_players, learners_of, policies_of
 from hannan.replays.rule import Rule
 from hannan.replays.takeaways import decisions, snippet, take_rule, train_decider
@@ -65,7 +65,7 @@ class Replay:
     notes
         Further facts, a sentence each.
     warning
-        Rows that are left out and rough estimates; None if there are none.
+        Rows that are left out, rare classes without costs, rough estimates; None if there are none.
     code
         Python that repeats the replay and asks the best choice about a row.
 
@@ -251,8 +251,8 @@ class Replay:
         results = self._results
         heads, rows, marked = results.overview()
         warnings = [] if self.warning is None else [paragraph(self.warning, warning=True)]
-        # The warning says which rows are left out or copies, with which the answer begins as well.
-        answer = self.answer.removeprefix(f"{self._stream.caution} ")
+        # The warning has the caution with which the answer begins as well.
+        answer = self.answer.removeprefix(f"{results.caution} ")
         return page(
             *warnings,
             paragraph(answer, strong=True),
@@ -357,13 +357,13 @@ def replay(
     names = _names(learners, policies)
     tell = progress or (lambda *_: None)
     spare = _Folder()
-    path, name, originals = data, str(data), {}
+    path, name, originals = data, str(data), dict[str, Any]()
     if not isinstance(data, str | os.PathLike):
         path, name = Path(spare.path, "frame.csv"), _FRAME
         targets = [each for each in (action, label, current) if isinstance(each, str)]
-        cells = write_frame(data, path, targets)
-        originals = {text: cell for column in cells.values() for text, cell in column.items()}
-        asked |= DIALECT
+        check_file_options(asked, ("decimal",), name)
+        dialect, originals = write_frame(data, path, targets, asked.get("decimal"))
+        asked |= dialect
     tell(f"reading {name}", 0, 0)
     options, folder = {**dict.fromkeys(OPTIONS), **asked}, Path(spare.path)
     with _named(Path(path), name):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -12,18 +14,20 @@ from numpy.typing import NDArray
 
 from hannan.core import ContextError, ParameterError
 from hannan.core.arrays import as_list, columns_of, is_frame
-from hannan.core.arrays import missing as is_missing
 from hannan.core.params import Parametrised
 from hannan.core.state import require
 from hannan.core.storage import save
 from hannan.core.stored import NO_STATE, Stored
 from hannan.core.validation import FloatArray
 from hannan.decisions.frames import only_row
-from hannan.environments._features import as_mappings
+from hannan.environments._columns import is_empty, is_hole
+from hannan.environments._dialect import Dialect
+from hannan.environments._features import readable
 from hannan.experiments.search import Candidate, Linear, Trees
-from hannan.features import Date, Features, Number
+from hannan.features import Column, Date, Features, Number
 
 _LEAF = -1
+_LEAP_DAY = datetime(2024, 2, 29, 13, 30)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +133,10 @@ class Rule(Parametrised):
         Reads the columns of a row; None for a single action, which needs no columns.
     model
         Chooses an action by the features; a whole number stands for a single action.
+    decimal
+        The decimal mark of numbers in text.
+    unread
+        For some columns, further words for a missing value.
 
     Examples
     --------
@@ -142,9 +150,18 @@ class Rule(Parametrised):
     stored = NO_STATE
 
     def __init__(
-        self, name: str, actions: Iterable[Any], features: Features | None, model: Any
+        self,
+        name: str,
+        actions: Iterable[Any],
+        features: Features | None,
+        model: Any,
+        decimal: str = ".",
+        unread: Mapping[str, list[str]] | None = None,
     ) -> None:
         self.name, self.features, self.model = name, features, model
+        self.decimal, self.unread = decimal, unread or {}
+        require(self, decimal=decimal in (".", ","), unread=isinstance(self.unread, Mapping))
+        self._plain = Dialect(decimal=decimal).plain
         self.actions = list(actions)
         K = len(self.actions)
         if isinstance(model, Weights | Forest):
@@ -173,11 +190,12 @@ class Rule(Parametrised):
         ----------
         row
             A mapping with the columns of your data, or a row of a frame. Columns that the row lacks
-            are missing values; other columns are ignored.
+            are missing values, but at most half of them; other columns are ignored. Text is read
+            as the file was; what cannot be read is an error.
         """
         row = only_row(row)
         cells = row if isinstance(row, Mapping) else getattr(row, "to_dict", dict)()
-        return self._chosen({name: [cell] for name, cell in cells.items()}, 1)[0]
+        return self._chosen({str(name): [cell] for name, cell in cells.items()}, 1, 0.5)[0]
 
     def decide_many(self, rows: Any) -> list[Any]:
         """Return the name of the action for each row.
@@ -185,7 +203,8 @@ class Rule(Parametrised):
         Parameters
         ----------
         rows
-            A frame, a mapping of names to columns, or a list of mappings.
+            A frame or a mapping of names to columns, with all columns that the rule reads; or a
+            list of mappings, each as in `decide`.
         """
         if is_frame(rows) or isinstance(rows, Mapping):
             pairs = columns_of(rows) if is_frame(rows) else rows.items()
@@ -193,7 +212,7 @@ class Rule(Parametrised):
             lengths = {len(column) for column in columns.values()}
             if len(lengths) != 1:
                 raise ContextError(f"Columns must be of one length; got lengths {sorted(lengths)}.")
-            return self._chosen(columns, lengths.pop())
+            return self._chosen(columns, lengths.pop(), 0.0)
         return [self.decide(row) for row in rows]
 
     def __call__(self, context: Any = None) -> Any:
@@ -203,23 +222,49 @@ class Rule(Parametrised):
         """Write the rule to a file, which `hannan.load` reads."""
         save(self, path)
 
-    def _chosen(self, columns: Mapping[str, list[Any]], n: int) -> list[Any]:
+    def _chosen(self, columns: Mapping[str, list[Any]], n: int, gaps: float) -> list[Any]:
+        """Decide n rows, which may lack this share of the columns."""
         if self.features is None:
             return [self.actions[self.model]] * n
         kinds = self.features.columns
         assert kinds is not None
-        if not kinds.keys() & columns.keys():
-            raise ContextError(
-                f"The rule reads the columns {', '.join(kinds)}; the row has none of them."
-            )
-        table = np.empty((n, len(kinds)), dtype=object)
-        for i, (name, kind) in enumerate(kinds.items()):
-            as_it_is = isinstance(kind, Number | Date)
-            cells = columns.get(name, [None] * n)
-            table[:, i] = [_cell(cell, as_it_is) for cell in cells]
-        encode = self.features.encode
-        X = np.array([encode(row) for row in as_mappings(kinds, table)])  # type: ignore[arg-type]
+        lacking = [name for name in kinds if name not in columns]
+        if len(lacking) > gaps * len(kinds):
+            raise ContextError(self._lacks(lacking, columns.keys() - kinds.keys()))
+        cells = [self._read(c, kind, columns.get(c, [None] * n)) for c, kind in kinds.items()]
+        rows = (dict(zip(kinds, row, strict=True)) for row in zip(*cells, strict=True))
+        X = np.array([*map(self.features.encode, rows)]).reshape(n, self.features.width)
         return [self.actions[k] for k in self.model.choose(X).tolist()]
+
+    def _lacks(self, lacking: list[str], others: Iterable[str]) -> str:
+        """Say which columns rows lack, and which they may mean."""
+        known, told = {name.lower(): name for name in others}, []
+        for name in lacking[:8]:
+            near = difflib.get_close_matches(name.lower(), known, 1)
+            told.append(f"{name!r}" + (f" (did you mean {known[near[0]]!r}?)" if near else ""))
+        return (
+            f"The rule {self.name!r} lacks {len(lacking)} of its columns: {', '.join(told)}. A "
+            "frame must have all, a row half of them: rename them, or add them with None in them."
+        )
+
+    def _read(self, name: str, kind: Any, cells: list[Any]) -> list[Any]:
+        """Return the cells of a column, read as those of the file; refuse what says nothing."""
+        as_it_is, words = isinstance(kind, Number | Date), self.unread.get(name, ())
+        written = [None if is_empty(c) else c if as_it_is else str(c) for c in cells]
+        given = [self._plain(cell) if isinstance(cell, str) else cell for cell in written]
+        found = readable(kind, given)
+        for cell, value in zip(given, found, strict=True):
+            if value is None and not is_hole(cell) and str(cell) not in words:
+                raise ContextError(
+                    f"The rule {self.name!r} cannot read {cell!r:.80} in column {name!r}, which "
+                    f"holds {self._held(kind)}. Write it so, or give None where it is not known."
+                )
+        return found
+
+    def _held(self, kind: Column) -> str:
+        if isinstance(kind, Date):
+            return f"dates such as {_LEAP_DAY.strftime(kind.format or '%Y-%m-%d')}"
+        return f"numbers such as 1{self.decimal}5" if isinstance(kind, Number) else "yes or no"
 
 
 def model_of(candidate: Candidate, rows: FloatArray) -> Weights | Forest:
@@ -229,13 +274,6 @@ def model_of(candidate: Candidate, rows: FloatArray) -> Weights | Forest:
         return Weights(np.array(fitted.weights, dtype=np.float64))
     assert isinstance(fitted, Trees)
     return Forest.of(fitted, rows)
-
-
-def _cell(cell: Any, as_it_is: bool) -> Any:
-    """Return a cell as a file would hold it."""
-    if is_missing(cell):
-        return None
-    return cell if as_it_is else str(cell)
 
 
 def _is_array(value: Any, kind: str, ndim: int) -> bool:

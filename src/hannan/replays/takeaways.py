@@ -74,7 +74,8 @@ def take_rule(stream: Stream, cell: Cell, choice: Player, names: list[Any]) -> R
     assert policies is not None
     sample = sample_of(environment, policies, stream.rounds, cell.seed)
     assert sample is not None
-    features = Features({name: column_of(kind) for name, kind in stream.columns.kinds.items()})
+    found = stream.columns
+    features = Features({name: column_of(kind) for name, kind in found.kinds.items()})
 
     def rows() -> Iterator[Any]:
         return stream.environment.rows(stream.rounds)  # type: ignore[union-attr]
@@ -87,7 +88,8 @@ def take_rule(stream: Stream, cell: Cell, choice: Player, names: list[Any]) -> R
     for number, row in enumerate(rows()):
         if number in kept:
             X[kept[number]] = features.encode(row)
-    return Rule(choice.name, names, features, model_of(fit_rule(choice.name, X, sample.losses), X))
+    model = model_of(fit_rule(choice.name, X, sample.losses), X)
+    return Rule(choice.name, names, features, model, found.decimal, found.unread)
 
 
 def train_decider(
