@@ -22,7 +22,7 @@ from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, refuse
 from hannan.off_policy import supermartingales as evidence
 from hannan.off_policy.frames import context_frame
-from hannan.off_policy.log import TINY, TOLERANCE, IntArray, Log
+from hannan.off_policy.log import TINY, TOLERANCE, IntArray, Log, place_of
 
 _KINDS = {  # by the shares of a policy that is played, and copied
     (0.0, 0.0): evidence.NEVER,
@@ -32,6 +32,8 @@ _KINDS = {  # by the shares of a policy that is played, and copied
 
 Aim = int | FloatArray | None
 """An action, the probabilities of all of them, or None: whatever is played."""
+Places = Mapping[Any, int]
+"""The numbers of actions by name; empty where they have no names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +62,12 @@ class Shares(Stored):
         return np.array([_KINDS.get(pair, evidence.IN_PART) for pair in pairs], dtype=np.int64)
 
 
-def check_policies(owner: object, policies: Any, n_actions: int | None) -> dict[str, Any]:
+def check_policies(
+    owner: object, policies: Any, n_actions: int | None, places: Places
+) -> dict[str, Any]:
     """Policies by name: actions, or functions of a context."""
     if policies is None and n_actions is not None:
-        return {f"always {action}": action for action in range(n_actions)}
+        return {f"always {action}": action for action in places or range(n_actions)}
     accepted = (
         "a dictionary of names and policies, such as {'always 0': 0, 'today': rule}; or None, with "
         "n_actions=, for all constant ones"
@@ -79,7 +83,7 @@ def check_policies(owner: object, policies: Any, n_actions: int | None) -> dict[
                 "Give its best_policy(), or a function of a context that asks it."
             )
         if not callable(policy):
-            _action(name, policy, n_actions)
+            _action(name, policy, n_actions, places)
     return dict(policies)
 
 
@@ -90,12 +94,16 @@ def aim(
     context: Any,
     available: IntArray | None,
     n_actions: int | None,
+    places: Places,
 ) -> Aim:
     """What a policy does on a context, among the actions that are available (None: all).
 
-    `told`: whether it has an argument of that name.
+    `told`: whether it has an argument of that name. `places`: numbers of actions with names; only
+    a `Policy` of ours never gives names.
     """
     answer, there = policy, available
+    if isinstance(policy, Policy):
+        places = {}
     if told:
         if there is None:
             if n_actions is None:
@@ -103,12 +111,18 @@ def aim(
                     f"The policy {name!r} asks what is available: give Watch its n_actions=."
                 )
             there = np.arange(n_actions)
-        answer = policy(context, available=there)
+        offer = [[*places][place] for place in there] if places else there
+        answer = policy(context, available=offer)
     elif callable(policy):
         answer = policy(context)
+    if isinstance(answer, Mapping) and places:
+        law = np.zeros(len(places))
+        for key, share in answer.items():
+            law[_action(name, key, n_actions, places)] = share
+        answer = law
     if not isinstance(answer, int) and np.ndim(answer) == 1:
         return _law(name, answer, available, n_actions, told)
-    action = _action(name, answer, n_actions)
+    action = _action(name, answer, n_actions, places)
     if available is None or action in available:
         return action
     if told:
@@ -135,7 +149,16 @@ def shares(aims: list[Aim], action: int, available: IntArray | None) -> Shares:
     return Shares(played, copied)
 
 
-def _action(name: str, found: Any, n_actions: int | None) -> int:
+def _action(name: str, found: Any, n_actions: int | None, places: Places) -> int:
+    if places:
+        place = place_of(found, places, len(places))
+        if place is None:
+            raise ParameterError(
+                f"The policy {name!r} must be an action out of {list(places)!r:.200}, or a "
+                "function of a context that returns one or the probabilities of all; got "
+                f"{short(found)}."
+            )
+        return place
     whole = isinstance(found, int | np.integer) and not isinstance(found, bool | np.bool_)
     if not whole and isinstance(found, np.ndarray) and found.ndim == 0:
         whole = found.dtype.kind in "iu"
