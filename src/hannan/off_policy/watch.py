@@ -60,7 +60,8 @@ class Statement:
         Of the policy.
     estimate, look
         An estimate of its mean loss over the rounds with feedback, and an ordinary interval for
-        it: of the Watch's confidence if you look once. NaN before anything is known.
+        it: of the Watch's confidence if you look once. NaN before anything is known. An estimate
+        outside of `loss` is moved to its nearest end.
     ahead, ahead_look
         The same for our mean loss per round less its mean loss. Below 0 we have done better.
     effective
@@ -465,6 +466,9 @@ class Watch(Parametrised):
         bounds = self._mean(loss), (span * regret[0], span * regret[1])
         counts = self.rounds, len(self._open), self._forgotten
         estimate, look, ahead, ahead_look, effective = self._looks(sums)
+        # The intervals at any time hold too: what lies outside of them is moved to their ends.
+        estimate = float(np.clip(estimate, *bounds[0]))
+        ahead = float(np.clip(ahead, *np.divide(bounds[1], max(self.rounds, 1))))
         looks = estimate, look, ahead, ahead_look
         return Statement(name, *bounds, *counts, unavailable, *looks, effective, self._unit)
 
