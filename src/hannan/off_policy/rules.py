@@ -408,6 +408,9 @@ def _given(policy: Any, log: Log) -> FloatArray:
         return np.eye(K)[np.array(places, dtype=np.intp)]
     if answers.shape == (n, K) and answers.dtype.kind in "iuf":
         return answers.astype(np.float64)
+    if log.names is not None and isinstance(policy, str | int | float):
+        known = ", ".join(map(repr, log.names))
+        raise ParameterError(f"The log has no action {policy!r:.100}. There are {known:.200}.")
     raise InputTypeError(
         f"policy= must be an action, a function of a context, a fitted classifier, a learner, {n} "
         f"actions, or an array of shape {(n, K)}; got {short(policy)}."
