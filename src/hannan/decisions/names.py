@@ -81,10 +81,8 @@ class Names(Stored):
             return self._places[scalar]
         by_text = {str(each): each for each in self.all}
         close = [by_text[each] for each in difflib.get_close_matches(str(name), by_text, n=1)]
-        hint = f"; did you mean {close[0]!r}?" if close else "."
-        if close and isinstance(scalar, str) != isinstance(close[0], str):
-            kinds = ("text", "a number") if isinstance(close[0], str) else ("a number", "text")
-            hint = f"; did you mean {close[0]!r}, which is {kinds[0]}, not {kinds[1]}?"
+        kind = "" if close and isinstance(close[0], str) else "the number "
+        hint = f"; did you mean {kind}{close[0]!r}?" if close else "."
         known = ", ".join(map(repr, self.all[:20]))
         raise ParameterError(f"There is no action {name!r:.100}{hint} There are {known}.")
 

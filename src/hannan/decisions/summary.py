@@ -113,11 +113,9 @@ class Comparison:
         """One sentence about the gain."""
         if math.isnan(self.gain_estimate):
             return "nothing is known of the gain yet"
-        low, high = self.gain_look
         sentence = (
-            f"gain {_number(self.gain_estimate)} per decision ({_number(low)} to {_number(high)} "
-            f"if you look once, {_number(self.gain[0])} to {_number(self.gain[1])} at any time): "
-            f"{self.verdict}"
+            f"gain {_number(self.gain_estimate)} per decision ({_ends(self.gain_look)} if you look "
+            f"once, {_ends(self.gain)} at any time): {self.verdict}"
         )
         if self.clear_after is not None:
             sentence += f"; at this rate clear after about {self.clear_after:,} decisions"
@@ -148,11 +146,10 @@ class Holdout:
 
     def __str__(self) -> str:
         """One sentence, as of an A/B test."""
-        low, high = self.look
         return (
             f"holdout: {self.decisions:,} decisions by the current rule, mean "
             f"{_number(self.mean)}; all others {_number(self.others)}; gain {_number(self.gain)} "
-            f"({_number(low)} to {_number(high)} if you look once)"
+            f"({_ends(self.look)} if you look once)"
         )
 
 
@@ -256,12 +253,10 @@ class Summary:
             return [", ".join(shown), f"no {self.outcome}s yet", "nothing to compare yet", "-"]
         own = f"no {self.outcome}s yet"
         if self.answered:
-            low, high = self.look
-            once = f"{_number(low)} to {_number(high)} if you look once, "
+            once = "" if math.isnan(self.look[0]) else f"{_ends(self.look)} if you look once, "
             own = (
-                f"mean {self.outcome} {_number(self.mean)} ({'' if math.isnan(low) else once}"
-                f"{_number(self.interval[0])} to {_number(self.interval[1])} at any time; "
-                f"{100 * self.confidence:g} % intervals)"
+                f"mean {self.outcome} {_number(self.mean)} ({once}{_ends(self.interval)} at any "
+                f"time; {100 * self.confidence:g} % intervals)"
             )
         learning = (
             f"predictor followed in {100 * self.hinted:.0f} % of the decisions, entropy "
@@ -361,11 +356,9 @@ class Summary:
     @property
     def _heads(self) -> tuple[str, ...]:
         """Return the heads of the table."""
-        pairs = [
-            (what, f"{what}, if you look once", f"{what}, at any time")
-            for what in (f"mean {self.outcome}", "gain")
-        ]
-        return "policy", *pairs[0], *pairs[1], "the Decider is"
+        when = "", ", if you look once", ", at any time"
+        whats = f"mean {self.outcome}", "gain"
+        return "policy", *(what + each for what in whats for each in when), "the Decider is"
 
     def _cells(self) -> list[tuple[str, ...]]:
         """Return the rows of the table as text."""
@@ -374,7 +367,9 @@ class Summary:
             (
                 row["policy"],
                 *(
-                    _number(row[name]) if i % 3 == 0 else _range(row, name)
+                    _number(row[name])
+                    if i % 3 == 0
+                    else _ends((row[f"{name}_low"], row[f"{name}_high"]))
                     for i, name in enumerate(names)
                 ),
                 row["verdict"],
@@ -389,8 +384,8 @@ def _within(losses: Interval) -> Interval:
     return low, high
 
 
-def _range(row: dict[str, Any], name: str) -> str:
-    low, high = row[f"{name}_low"], row[f"{name}_high"]
+def _ends(interval: Interval) -> str:
+    low, high = interval
     return "-" if math.isnan(low) else f"{_number(low)} to {_number(high)}"
 
 

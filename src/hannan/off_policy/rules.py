@@ -98,12 +98,9 @@ def aim(
 ) -> Aim:
     """What a policy does on a context, among the actions that are available (None: all).
 
-    `told`: whether it has an argument of that name. `places`: numbers of actions with names; only
-    a `Policy` of ours never gives names.
+    `told`: whether it has an argument of that name. `places`: the numbers of names that it gives.
     """
     answer, there = policy, available
-    if isinstance(policy, Policy):
-        places = {}
     if told:
         if there is None:
             if n_actions is None:
@@ -111,18 +108,14 @@ def aim(
                     f"The policy {name!r} asks what is available: give Watch its n_actions=."
                 )
             there = np.arange(n_actions)
-        offer = [[*places][place] for place in there] if places else there
-        answer = policy(context, available=offer)
+        answer = policy(context, available=_offer(there, places))
     elif callable(policy):
         answer = policy(context)
-    if isinstance(answer, Mapping) and places:
-        law = np.zeros(len(places))
-        for key, share in answer.items():
-            law[_action(name, key, n_actions, places)] = share
-        answer = law
+    if isinstance(answer, Mapping):
+        answer = np.array([float(answer.get(each, 0.0)) for each in places])
     if not isinstance(answer, int) and np.ndim(answer) == 1:
         return _law(name, answer, available, n_actions, told)
-    action = _action(name, answer, n_actions, places)
+    action = _action(name, answer, n_actions, {} if isinstance(policy, Policy) else places)
     if available is None or action in available:
         return action
     if told:
@@ -147,6 +140,10 @@ def shares(aims: list[Aim], action: int, available: IntArray | None) -> Shares:
             left = 0.0 if available is None else 1.0 - float(each[available].sum())
             copied[i] = left if left > 1e-12 else 0.0
     return Shares(played, copied)
+
+
+def _offer(there: IntArray, places: Places) -> Any:
+    return [[*places][place] for place in there] if places else there
 
 
 def _action(name: str, found: Any, n_actions: int | None, places: Places) -> int:

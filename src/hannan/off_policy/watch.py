@@ -59,9 +59,9 @@ class Statement:
     name
         Of the policy.
     estimate, look
-        An estimate of its mean loss over the rounds with feedback, and an ordinary interval for
-        it: of the Watch's confidence if you look once. NaN before anything is known. An estimate
-        outside of `loss` is moved to its nearest end.
+        An estimate of its mean loss, or reward, over the rounds with feedback, moved into its
+        interval at any time; and an ordinary interval for it: of the Watch's confidence if you look
+        once. NaN before anything is known.
     ahead, ahead_look
         The same for our mean loss per round less its mean loss. Below 0 we have done better.
     effective
@@ -163,7 +163,7 @@ class Watch(Parametrised):
     confidence
         Of all statements together.
     names
-        Names of the K actions, by which policies then give them. Default: none.
+        Names of the K actions, by which policies then give them; needs `n_actions`. Default: none.
     rewards
         (low, high) of the outcomes, if more is better; instead of `loss_range`. Losses are then
         rewards times -1, in `answered` too, and statements are shown as rewards and gains.
@@ -228,19 +228,17 @@ class Watch(Parametrised):
     ) -> None:
         self.names = None if names is None else tuple(names)
         self._places = {name: i for i, name in enumerate(self.names or ())}
-        if n_actions is None and self.names is not None:
-            n_actions = len(self.names)
         if n_actions is not None:
             n_actions = check_integer(self, "n_actions", n_actions, 1)
         if self.names is not None and len(self._places) != n_actions:
-            raise refuse(self, "names", f"a different name for each of {n_actions} actions", names)
+            raise refuse(self, "names", "a different name for each of n_actions actions", names)
         self.policies = check_policies(self, policies, n_actions, self._places)
         self.n_actions = n_actions
-        if rewards is None:
-            self._range = check_bounded_range(self, loss_range)
-        else:
+        self._range = check_bounded_range(self, loss_range)
+        if rewards is not None:
             self._range = _negative(check_bounded_range(self, rewards, "rewards"))
         self.loss_range, self.rewards = loss_range, rewards
+        self._unit = "loss" if rewards is None else "reward"
         if not isinstance(confidence, float) or not 0.0 < confidence < 1.0:
             raise refuse(self, "confidence", "a number in (0, 1)", confidence)
         self.confidence = float(confidence)
@@ -466,15 +464,10 @@ class Watch(Parametrised):
         bounds = self._mean(loss), (span * regret[0], span * regret[1])
         counts = self.rounds, len(self._open), self._forgotten
         estimate, look, ahead, ahead_look, effective = self._looks(sums)
-        # The intervals at any time hold too: what lies outside of them is moved to their ends.
-        estimate = float(np.clip(estimate, *bounds[0]))
+        estimate = float(np.clip(estimate, *self._shown(bounds[0])))
         ahead = float(np.clip(ahead, *np.divide(bounds[1], max(self.rounds, 1))))
         looks = estimate, look, ahead, ahead_look
         return Statement(name, *bounds, *counts, unavailable, *looks, effective, self._unit)
-
-    @property
-    def _unit(self) -> str:
-        return "loss" if self.rewards is None else "reward"
 
     def _looks(self, sums: FloatArray) -> tuple[float, Interval, float, Interval, float]:
         """Return estimates of a policy's mean loss and of our lead, with ordinary intervals."""
@@ -491,7 +484,7 @@ class Watch(Parametrised):
             ends = sorted(least + sign * span * (mean + side * half) for side in (-1.0, 1.0))
             return least + sign * span * mean, (ends[0], ends[1])
 
-        loss = interval(value, squared, low, 1.0)
+        loss = interval(value, squared, *((low, 1.0) if self.rewards is None else (-low, -1.0)))
         ahead = interval(regret, squared_regret, 0.0, -1.0)
         return *loss, *ahead, ratio * ratio / squared_ratio
 
@@ -511,9 +504,9 @@ class Watch(Parametrised):
         rows = [
             {
                 "policy": each.name,
-                "estimate": self._shown((each.estimate,) * 2)[0],
-                "look_low": self._shown(each.look)[0],
-                "look_high": self._shown(each.look)[1],
+                "estimate": each.estimate,
+                "look_low": each.look[0],
+                "look_high": each.look[1],
                 f"{self._unit}_low": getattr(each, self._unit)[0],
                 f"{self._unit}_high": getattr(each, self._unit)[1],
                 f"{gap}_low": getattr(each, gap)[0],
@@ -539,10 +532,7 @@ class Watch(Parametrised):
         statements = self.intervals().values()
         ax = axes(self, ax, len(statements))
         show, own = self._shown, f"mean {self._unit}"
-        dots = [
-            Dot(each.name, show((each.estimate,) * 2)[0], show(each.look), show(each.loss))
-            for each in statements
-        ]
+        dots = [Dot(each.name, each.estimate, each.look, show(each.loss)) for each in statements]
         sure = f"{100 * self.confidence:g} % interval"
         once, ever = f"{sure} if you look once", f"{sure} at any time"
         draw_dots(ax, dots, f"{own} per round", narrow=once, wide=ever)
@@ -709,8 +699,8 @@ class Watch(Parametrised):
         n_actions
             K then.
         """
-        more = self.names, self.rewards
-        twin = type(self)(policies, n_actions, self.loss_range, self.confidence, *more)
+        how = self.loss_range, self.confidence, self.names, self.rewards
+        twin = type(self)(policies, n_actions, *how)
         old = {name: row for row, name in enumerate(self.policies)}
         if not old.keys() <= twin.policies.keys():
             raise ParameterError("extended() needs all policies that the Watch has, and new ones.")
