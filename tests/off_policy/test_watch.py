@@ -950,7 +950,7 @@ def test_a_policy_of_no_known_name_is_refused_with_the_names(policy):
 def test_another_log_must_have_the_names_of_the_first():
     named, plain = sales(10)
     watch = Watch.over(named, {"red": "red"})
-    with pytest.raises(hn.ParameterError, match="in their order"):
+    with pytest.raises(hn.ParameterError, match="in this order"):
         watch.read(plain)
     losses = Log(plain.contexts, named.actions, plain.losses, plain.propensities, names=named.names)
     with pytest.raises(hn.ParameterError, match="logs with rewards"):

@@ -81,8 +81,7 @@ def rows_of(contexts: Any, method: str = "decide_many") -> list[Any]:
     if single or not isinstance(contexts, Iterable):
         raise InputTypeError(
             f"{method}() takes a frame, a 2-d array or a list of contexts; got "
-            f"{short(contexts)}. Call decide() with one context; of a column give a frame, such as "
-            'frame[["age"]].'
+            f"{short(contexts)}. Call decide() with one context."
         )
     return as_list(contexts)
 

@@ -44,14 +44,11 @@ class Names(Stored):
     stored = State(retired=ListOf(Key().where(lambda self, name: name in self.all)))
 
     def __init__(self, given: Any, retired: Iterable[Any] = ()) -> None:
-        if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        unordered = isinstance(given, str | bytes | Mapping | set | frozenset)
+        if unordered or not isinstance(given, Iterable):
             raise InputTypeError(
-                f"actions= is a list of names, such as ['red', 'green']; got {given!r:.100}."
-            )
-        if isinstance(given, set | frozenset):
-            raise InputTypeError(
-                "actions= is a list of names: their order numbers them, and that of a set changes "
-                f"from process to process. Give a list; got {given!r:.100}."
+                "actions= is a list of names, such as ['red', 'green'], in an order that numbers "
+                f"them; got {given!r:.100}."
             )
         self.all: tuple[Name, ...] = tuple(as_name(each) for each in given)
         if not self.all:

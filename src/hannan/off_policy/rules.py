@@ -150,11 +150,8 @@ def _action(name: str, found: Any, n_actions: int | None, places: Places) -> int
     if places:
         place = place_of(found, places, len(places))
         if place is None:
-            raise ParameterError(
-                f"The policy {name!r} must be an action out of {list(places)!r:.200}, or a "
-                "function of a context that returns one or the probabilities of all; got "
-                f"{short(found)}."
-            )
+            known = f"an action out of {list(places)!r:.200}, or return one"
+            raise ParameterError(f"The policy {name!r} must be {known}; got {short(found)}.")
         return place
     whole = isinstance(found, int | np.integer) and not isinstance(found, bool | np.bool_)
     if not whole and isinstance(found, np.ndarray) and found.ndim == 0:

@@ -364,10 +364,8 @@ class Watch(Parametrised):
                 f"{log.n_actions}."
             )
         if self.names not in (None, log.names):
-            raise ParameterError(
-                f"The log must have the actions of the Watch in their order, {self.names!r:.200}; "
-                f"it has {log.names!r:.200}: give Log its names=."
-            )
+            known = f"{self.names!r:.200}, in this order: give Log its names="
+            raise ParameterError(f"The log must have the actions of the Watch, {known}.")
         if self.rewards is not None and log.rewards is None:
             raise ParameterError("A Watch with rewards= reads logs with rewards, not with losses.")
         losses = log.losses if self.rewards is None else -log.rewards
