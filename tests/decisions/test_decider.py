@@ -422,7 +422,7 @@ def test_it_can_be_compiled_ahead_of_time_and_copied():
 
 
 def test_actions_that_are_nearly_names_are_refused_with_the_fix():
-    with pytest.raises(hn.InputTypeError, match="is a list of names.*in an order"):
+    with pytest.raises(hn.InputTypeError, match=r"is a list of names.*in an order"):
         hn.Decider({"a", "b", "c"}, rewards=(0, 1))
     with pytest.raises(hn.InputTypeError, match=r"Decimal\('9.99'\): give 9.99"):
         hn.Decider([Decimal("9.99"), Decimal("12.5")], rewards=(0, 1))
