@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -570,3 +571,14 @@ def test_the_notebook_about_a_log_runs():
     assert sum(cell["pictures"] for cell in shown) == 2
     assert any("clearly" in cell["printed"] for cell in shown)
     assert any("€" in html for cell in shown for html in cell["html"])
+
+
+def test_a_certificate_without_statements_is_a_sentence_and_an_empty_plot():
+    made = trace()[1].certificate()
+    nothing = type(made).of(0, 0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ax = nothing.plot()
+    assert not ax.patches
+    assert "nothing to show yet" in nothing._repr_html_()
+    assert "<table" not in nothing._repr_html_()

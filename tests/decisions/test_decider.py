@@ -5,6 +5,7 @@ import datetime as dt
 import math
 import pickle
 import threading
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -418,3 +419,26 @@ def test_it_can_be_compiled_ahead_of_time_and_copied():
     again = pickle.loads(pickle.dumps(d))
     assert again.decide(row).action == d.decide(row).action
     assert repr(d.clone()) == repr(made())
+
+
+def test_actions_that_are_nearly_names_are_refused_with_the_fix():
+    with pytest.raises(hn.InputTypeError, match=r"is a list of names.*in an order"):
+        hn.Decider({"a", "b", "c"}, rewards=(0, 1))
+    with pytest.raises(hn.InputTypeError, match=r"Decimal\('9.99'\): give 9.99"):
+        hn.Decider([Decimal("9.99"), Decimal("12.5")], rewards=(0, 1))
+    with pytest.raises(hn.ParameterError, match=r"did you mean the number 12.0"):
+        hn.Decider([9.0, 12.0], rewards=(0, 1), baseline="12.0")
+    d = hn.Decider(["9", "12"], rewards=(0, 1))
+    with pytest.raises(hn.ParameterError, match=r"did you mean '12'"):
+        d.retire(12)
+    with pytest.raises(hn.ParameterError, match="did you mean '12'"):
+        d.learn(None, 12, 1.0, 0.5)
+
+
+def test_why_of_an_answered_decision_says_what_to_give():
+    d = hn.Decider(["a", "b"], rewards=(0, 1), seed=0)
+    decision = d.decide(id="x")
+    d.report("x", reward=1.0)
+    with pytest.raises(hn.HannanError, match=r"why\(decision\)"):
+        d.why("x")
+    assert d.why(decision).action == decision.action

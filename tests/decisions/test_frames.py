@@ -276,3 +276,21 @@ def test_decisions_without_a_context_are_refused_once_contexts_were_seen():
     assert content(d) == before
     assert d.decide({}).action in ACTIONS
     assert d.warm_up() > 0.0
+
+
+AGES = FRAME["age"].reset_index(drop=True)
+
+
+@pytest.mark.parametrize("column", [AGES, AGES.head(1), pl.Series([31, 40])])
+def test_a_column_is_no_context_and_a_series_is_no_table(column):
+    for d in (hn.Decider(ACTIONS, rewards=(0, 1), seed=0), trained(20)):
+        before = content(d)
+        with pytest.raises(hn.ContextError, match=r"without names.*frame\.iloc"):
+            d.decide(column)
+        with pytest.raises(hn.ContextError, match=r"learn\(\) takes one context"):
+            d.learn(column, ACTIONS[0], 1.0, 0.5)
+        for several in (column, FRAME.iloc[0], dict(FRAME.iloc[0])):
+            with pytest.raises(hn.InputTypeError, match=r"takes a frame.*Call decide\(\)"):
+                d.decide_many(several)
+        assert content(d) == before
+        assert d.decide(FRAME.iloc[0]).action in ACTIONS

@@ -211,3 +211,45 @@ def test_what_is_not_known_yet_is_left_out_of_the_text(decisions):
     assert not any("nan" in text for text in texts)
     d.decide({"age": 3})
     assert "nan" not in str(d)
+
+
+def test_the_table_says_who_is_better_and_what_each_column_is_of():
+    d = hn.Decider([9.0, 12.0], rewards=(0, 20), baseline=12.0, exploration=0.1, seed=0)
+    for _ in range(1000):
+        decision = d.decide()
+        d.report(decision, reward=10.0 if decision.action == 9.0 else 2.0)
+    heads = str(d.summary()).splitlines()[4].split("  ")
+    heads = [head.strip() for head in heads if head]
+    groups = [("mean reward", "gain")[i // 3] for i in range(6)]
+    assert [head.split(",")[0] for head in heads[1:-1]] == groups
+    assert len(set(heads)) == 8
+    assert heads[-1] == "the Decider is"
+    assert "the Decider is</th>" in d.summary()._repr_html_()
+    assert d.to_frame()["verdict"][0] == "better"
+
+
+def test_numbers_have_four_digits_and_nothing_has_a_sign():
+    d = hn.Decider(["a"], rewards=(0, 20), baseline="a", seed=0)
+    for _ in range(50):
+        d.report(d.decide(), reward=10.0)
+    text = str(d.summary())
+    assert "mean reward 10.00 (10.00 to 10.00 if you look once" in text
+    assert "gain 0 per decision (0 to 0 if you look once" in text
+    assert "-0 " not in text
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_estimates_lie_within_their_intervals_at_any_time(seed):
+    d, chances = (
+        hn.Decider(["a", "b", "c"], rewards=(0, 1), baseline="b", seed=seed),
+        (0.9, 0.1, 0.5),
+    )
+    world = np.random.default_rng(seed)
+    for _ in range(300):
+        decision = d.decide()
+        d.report(decision, reward=float(world.random() < chances["abc".index(decision.action)]))
+        summary = d.summary()
+        for each in (summary.baseline, *summary.actions.values()):
+            known = not math.isnan(each.estimate)
+            assert not known or each.interval[0] <= each.estimate <= each.interval[1]
+            assert not known or each.gain[0] <= each.gain_estimate <= each.gain[1]

@@ -393,3 +393,12 @@ def test_a_predictor_without_clones_cannot_be_fitted_in_folds():
     assert evaluate(log, follow, model=Half()).value == expected
     with pytest.raises(hn.InputTypeError, match="folds=None"):
         evaluate(log, follow, model=Half(), folds=2)
+
+
+@pytest.mark.parametrize("policy", ["None", 7])
+def test_an_action_that_the_log_does_not_have_is_refused_with_those_it_has(policy):
+    named = Log(
+        None, ["none", "half"], propensities=[0.5] * 2, rewards=[0, 1], names=["none", "half"]
+    )
+    with pytest.raises(hn.ParameterError, match=f"no action {policy!r}. There are 'none', 'half'"):
+        evaluate(named, policy)

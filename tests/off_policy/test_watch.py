@@ -887,3 +887,73 @@ def test_forged_files_are_refused(change):
     with pytest.raises(hn.HannanError):
         reread(watch)
     assert reread(some_rounds()).rounds == 21
+
+
+# Logs with names and rewards ----------------------------------------------------------------------
+
+
+def sales(n=2000):
+    """A log of two ads with rewards on a scale of its own, and the same log as losses 0 to 1."""
+    rng = np.random.default_rng(0)
+    ads = rng.choice(["red", "blue"], p=[0.7, 0.3], size=n)
+    columns = {
+        "age": rng.integers(18, 80, n),
+        "ad": ads,
+        "p": np.where(ads == "red", 0.7, 0.3),
+        "sale": np.where(ads == "red", 20.0, 30.0) + rng.uniform(-9.0, 9.0, n),
+    }
+    named = Log.from_frame(columns, action="ad", reward="sale", propensity="p")
+    rows = [named[t].context for t in range(n)]
+    return named, Log(rows, named.actions, named.losses, named.propensities, 2)
+
+
+def test_a_log_with_names_and_rewards_is_answered_in_its_own_terms():
+    named, plain = sales()
+    rules = {
+        "red": ("red", 1),
+        "by age": (
+            lambda row: "blue" if row["age"] > 40 else "red",
+            lambda row: 0 if row["age"] > 40 else 1,
+        ),
+        "mixed": (lambda row: {"red": 0.25, "blue": 0.75}, lambda row: np.array([0.75, 0.25])),
+        "first": (lambda row, available: available[0], lambda row: 0),
+    }
+    ours = Watch.over(named, {name: each[0] for name, each in rules.items()})
+    theirs = Watch.over(plain, {name: each[1] for name, each in rules.items()})
+    low, high = named.value_range
+    for said, other in zip(ours.intervals().values(), theirs.intervals().values(), strict=True):
+        assert said.reward == pytest.approx(
+            [high - loss * (high - low) for loss in other.loss[::-1]]
+        )
+        gain = [-each * (high - low) / len(named) for each in other.regret[::-1]]
+        assert said.gain == pytest.approx(gain)
+        assert said.verdict == other.verdict
+    assert ours.played() == pytest.approx([high - x * (high - low) for x in theirs.played()[::-1]])
+    assert "mean reward" in str(ours)
+    assert "our gain over it" in str(ours)
+    assert "our gain over it" in str(ours.intervals()["red"])
+    found = ours.to_frame()
+    value = hn.off_policy.evaluate(named, "red", "ips").value
+    assert found["reward_low"][0] <= found["estimate"][0] <= found["reward_high"][0]
+    assert found["estimate"][0] == pytest.approx(value, abs=0.5)
+    again = Watch.over(named)
+    assert [*again.intervals()] == ["always blue", "always red"]
+    assert reread(again).intervals() == again.intervals()
+
+
+@pytest.mark.parametrize("policy", ["green", lambda row: "green"])
+def test_a_policy_of_no_known_name_is_refused_with_the_names(policy):
+    with pytest.raises(hn.ParameterError, match=r"action out of \['blue', 'red'\].*'green'"):
+        Watch.over(sales(10)[0], {"mine": policy})
+
+
+def test_another_log_must_have_the_names_of_the_first():
+    named, plain = sales(10)
+    watch = Watch.over(named, {"red": "red"})
+    with pytest.raises(hn.ParameterError, match="in this order"):
+        watch.read(plain)
+    losses = Log(plain.contexts, named.actions, plain.losses, plain.propensities, names=named.names)
+    with pytest.raises(hn.ParameterError, match="logs with rewards"):
+        watch.read(losses)
+    with pytest.raises(hn.ParameterError, match="a different name for each"):
+        Watch(names=["red", "red"])

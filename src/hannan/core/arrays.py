@@ -214,6 +214,12 @@ def is_frame(given: Any) -> bool:
     return all(hasattr(kind, name) for name in ("columns", "shape", "__array__"))
 
 
+def is_series(given: Any) -> bool:
+    """Whether this is a column of pandas or polars; rows of pandas are of the same kind."""
+    kind = type(given)
+    return hasattr(kind, "to_frame") and hasattr(kind, "__array__")
+
+
 def is_lazy(given: Any) -> bool:
     """Whether this is a frame of polars that is still to be computed."""
     return type(given).__name__ == "LazyFrame"

@@ -35,6 +35,8 @@ def table(
 ) -> str:
     """Return a table: columns of numbers stand to the right, all others to the left.
 
+    Without any row: a sentence that says so.
+
     Parameters
     ----------
     heads, rows
@@ -45,6 +47,8 @@ def table(
         The number of rows to show; a line below says how many are left out.
     """
     every = list(rows)
+    if not every:
+        return paragraph("There is nothing to show yet.")
     shown = every[:most]
     numbers = [i > 0 and all(_NUMBER.match(row[i]) for row in shown) for i, _ in enumerate(heads)]
     ruled = f"vertical-align:bottom;border-bottom:{_LINE}"

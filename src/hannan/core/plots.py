@@ -104,7 +104,7 @@ def legend(ax: Any) -> None:
 def _finish(ax: Any, rows: Sequence[str], label: str) -> None:
     """Name the rows and the horizontal axis."""
     ax.set_yticks(range(len(rows)), [_short(name) for name in rows], parse_math=False)
-    ax.set_ylim(len(rows) - 0.5, -0.5)
+    ax.set_ylim(max(len(rows), 1) - 0.5, -0.5)
     ax.set_xlabel(label, parse_math=False)
     bare(ax, "x")
 

@@ -437,7 +437,10 @@ class Decider(Parametrised):
         key = as_id(id)
         if key not in self._open.waiting:
             self._open.check_closed(key)
-            raise ClosedDecisionError(f"Decision {key!r} does not wait for its outcome any more.")
+            raise ClosedDecisionError(
+                f"Decision {key!r} does not wait for its outcome any more, and only what decide() "
+                "returned still knows of it: why(decision) takes that, in place of the id."
+            )
         number, action, q, _, _, control, _ = self._open.waiting[key]
         if number < 0:
             names = self._own_names("holdout").all

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from hannan.core import ContextError, InputTypeError, ParameterError
-from hannan.core.arrays import as_list, columns_of, is_frame, is_lazy
+from hannan.core.arrays import as_list, columns_of, is_frame, is_lazy, is_series
+from hannan.core.params import short
 
 _ROW = (Mapping, list, tuple, np.ndarray)
 
@@ -36,6 +37,12 @@ def only_row(context: Any, method: str = "decide") -> Any:
     >>> only_row([{"age": 31}])
     {'age': 31}
     """
+    if is_series(context) and not all(isinstance(n, str) for n in getattr(context, "index", [0])):
+        raise ContextError(
+            f"{method}() takes one context; got a {type(context).__name__} of {len(context)} "
+            "values without names, which may be a column. Give a row with names, such as "
+            "frame.iloc[0], or a list of the values of one context."
+        )
     if not is_table(context):
         return context
     rows = rows_of(context, method)
@@ -70,10 +77,11 @@ def rows_of(contexts: Any, method: str = "decide_many") -> list[Any]:
         raise ContextError(
             f"{method}() takes an array with a row for each decision; got shape {contexts.shape}."
         )
-    if isinstance(contexts, Mapping | str | bytes) or not isinstance(contexts, Iterable):
+    single = isinstance(contexts, Mapping | str | bytes) or is_series(contexts)
+    if single or not isinstance(contexts, Iterable):
         raise InputTypeError(
             f"{method}() takes a frame, a 2-d array or a list of contexts; got "
-            f"{contexts!r:.100}. Call decide() with one context."
+            f"{short(contexts)}. Call decide() with one context."
         )
     return as_list(contexts)
 

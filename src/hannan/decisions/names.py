@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from hannan.core import InputTypeError, ParameterError
@@ -21,8 +23,9 @@ def as_name(value: Any) -> Name:
     word = isinstance(found, str) and found.strip() != "" and "\n" not in found
     number = isinstance(found, int | float) and not isinstance(found, bool)
     if not word and not (number and math.isfinite(found)):
+        fix = "." if not isinstance(found, Decimal | Fraction) else f": give {float(found)!r}."
         raise InputTypeError(
-            f"An action has a name, a line of text or a finite number; got {value!r:.100}."
+            f"An action has a name, a line of text or a finite number; got {value!r:.100}{fix}"
         )
     return found  # type: ignore[no-any-return]
 
@@ -41,9 +44,11 @@ class Names(Stored):
     stored = State(retired=ListOf(Key().where(lambda self, name: name in self.all)))
 
     def __init__(self, given: Any, retired: Iterable[Any] = ()) -> None:
-        if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        unordered = isinstance(given, str | bytes | Mapping | set | frozenset)
+        if unordered or not isinstance(given, Iterable):
             raise InputTypeError(
-                f"actions= is a list of names, such as ['red', 'green']; got {given!r:.100}."
+                "actions= is a list of names, such as ['red', 'green'], in an order that numbers "
+                f"them; got {given!r:.100}."
             )
         self.all: tuple[Name, ...] = tuple(as_name(each) for each in given)
         if not self.all:
@@ -71,8 +76,10 @@ class Names(Stored):
         scalar = as_scalar(name)
         if isinstance(scalar, str | int | float) and scalar in self._places:
             return self._places[scalar]
-        close = difflib.get_close_matches(str(name), map(str, self.all), n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else "."
+        by_text = {str(each): each for each in self.all}
+        close = [by_text[each] for each in difflib.get_close_matches(str(name), by_text, n=1)]
+        kind = "" if close and isinstance(close[0], str) else "the number "
+        hint = f"; did you mean {kind}{close[0]!r}?" if close else "."
         known = ", ".join(map(repr, self.all[:20]))
         raise ParameterError(f"There is no action {name!r:.100}{hint} There are {known}.")
 

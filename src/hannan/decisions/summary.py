@@ -38,7 +38,8 @@ class Comparison:
         The mean outcome that it would have had: the estimate, (low, high) for a single look, and
         (low, high) at any time. NaN for the first two before any outcome is known.
     gain_estimate, gain_look, gain
-        The same for the gain of the decisions over it: above 0 the decisions are better.
+        The same for the gain of the decisions over it: above 0 the decisions are better. Both
+        estimates are moved into their intervals at any time.
     effective
         The effective sample size of the estimates.
     plays, mean
@@ -112,10 +113,9 @@ class Comparison:
         """One sentence about the gain."""
         if math.isnan(self.gain_estimate):
             return "nothing is known of the gain yet"
-        low, high = self.gain_look
         sentence = (
-            f"gain {self.gain_estimate:.4g} per decision ({low:.4g} to {high:.4g} if you look "
-            f"once, {self.gain[0]:.4g} to {self.gain[1]:.4g} at any time): {self.verdict}"
+            f"gain {_number(self.gain_estimate)} per decision ({_ends(self.gain_look)} if you look "
+            f"once, {_ends(self.gain)} at any time): {self.verdict}"
         )
         if self.clear_after is not None:
             sentence += f"; at this rate clear after about {self.clear_after:,} decisions"
@@ -146,11 +146,10 @@ class Holdout:
 
     def __str__(self) -> str:
         """One sentence, as of an A/B test."""
-        low, high = self.look
         return (
-            f"holdout: {self.decisions:,} decisions by the current rule, mean {self.mean:.4g}; "
-            f"all others {self.others:.4g}; gain {self.gain:.4g} ({low:.4g} to {high:.4g} if you "
-            "look once)"
+            f"holdout: {self.decisions:,} decisions by the current rule, mean "
+            f"{_number(self.mean)}; all others {_number(self.others)}; gain {_number(self.gain)} "
+            f"({_ends(self.look)} if you look once)"
         )
 
 
@@ -254,11 +253,10 @@ class Summary:
             return [", ".join(shown), f"no {self.outcome}s yet", "nothing to compare yet", "-"]
         own = f"no {self.outcome}s yet"
         if self.answered:
-            low, high = self.look
-            once = "" if math.isnan(low) else f"{low:.4g} to {high:.4g} if you look once, "
+            once = "" if math.isnan(self.look[0]) else f"{_ends(self.look)} if you look once, "
             own = (
-                f"mean {self.outcome} {self.mean:.4g} ({once}{self.interval[0]:.4g} to "
-                f"{self.interval[1]:.4g} at any time; {100 * self.confidence:g} % intervals)"
+                f"mean {self.outcome} {_number(self.mean)} ({once}{_ends(self.interval)} at any "
+                f"time; {100 * self.confidence:g} % intervals)"
             )
         learning = (
             f"predictor followed in {100 * self.hinted:.0f} % of the decisions, entropy "
@@ -278,7 +276,7 @@ class Summary:
                 return "nothing to compare yet"
             comparison = better(known, key=lambda each: each.estimate)
             name = _label(comparison.name)
-        estimate = "" if math.isnan(comparison.estimate) else f"{comparison.estimate:.4g}; "
+        estimate = "" if math.isnan(comparison.estimate) else f"{_number(comparison.estimate)}; "
         return f"{name}: {estimate}{comparison}"
 
     def rows(self) -> list[dict[str, Any]]:
@@ -290,8 +288,9 @@ class Summary:
         """Return a row for the current rule and for each action, as a frame.
 
         The columns, with "reward" or "loss" for the outcome: policy; reward, reward_look_low,
-        reward_look_high, reward_low, reward_high; the same five for gain; verdict, clear_after and
-        effective. "look" is the interval for a single look, the other interval holds at any time.
+        reward_look_high, reward_low, reward_high; the same five for gain; verdict, which is about
+        the Decider ("better" than that policy); clear_after and effective. "look" is the interval
+        for a single look, the other interval holds at any time.
         """
         return frame(by_column(self.rows()))
 
@@ -321,16 +320,15 @@ class Summary:
     def __repr__(self) -> str:
         facts = [_count(self.decisions, "decision")]
         if self.answered:
-            facts.append(f"mean {self.outcome} {self.mean:.4g}")
+            facts.append(f"mean {self.outcome} {_number(self.mean)}")
         if self.baseline is not None and not math.isnan(self.baseline.gain_estimate):
-            compared = f"gain {self.baseline.gain_estimate:.4g} over the current rule"
+            compared = f"gain {_number(self.baseline.gain_estimate)} over the current rule"
             facts.append(f"{compared}: {self.baseline.verdict}")
         return f"<Summary: {', '.join(facts)}>"
 
     def __str__(self) -> str:
         """The lines, a table of all comparisons, and the notes."""
-        once, ever = "if you look once", "at any time"
-        rows = [("", self.outcome, once, ever, "gain", once, ever, ""), *self._cells()]
+        rows = [self._heads, *self._cells()]
         more = [] if self.holdout is None else [str(self.holdout)]
         notes = (f"- {note}" for note in self.notes)
         return "\n".join([*self.lines(), *more, *aligned(rows), *notes])
@@ -339,13 +337,11 @@ class Summary:
         counts, own, compared, learning = self.lines()
         if not self.decisions:
             return page(*map(paragraph, (counts, own)))
-        once, ever = "if you look once", "at any time"
-        heads = ("", f"{self.outcome} per decision", once, ever, "gain", once, ever, "verdict")
         return page(
             paragraph(compared, strong=True),
             paragraph(own),
             *([] if self.holdout is None else [paragraph(str(self.holdout))]),
-            table(heads, self._cells(), marked=range(self.baseline is not None)),
+            table(self._heads, self._cells(), marked=range(self.baseline is not None)),
             paragraph(counts),
             paragraph(learning),
             folded("Notes", self.notes),
@@ -357,6 +353,13 @@ class Summary:
         every = [] if self.baseline is None else [("current rule", self.baseline)]
         return every + [(_label(name), each) for name, each in self.actions.items()]
 
+    @property
+    def _heads(self) -> tuple[str, ...]:
+        """Return the heads of the table."""
+        when = "", ", if you look once", ", at any time"
+        whats = f"mean {self.outcome}", "gain"
+        return "policy", *(what + each for what in whats for each in when), "the Decider is"
+
     def _cells(self) -> list[tuple[str, ...]]:
         """Return the rows of the table as text."""
         names = self.outcome, f"{self.outcome}_look", self.outcome, "gain", "gain_look", "gain"
@@ -364,7 +367,9 @@ class Summary:
             (
                 row["policy"],
                 *(
-                    _number(row[name]) if i % 3 == 0 else _range(row, name)
+                    _number(row[name])
+                    if i % 3 == 0
+                    else _ends((row[f"{name}_low"], row[f"{name}_high"]))
                     for i, name in enumerate(names)
                 ),
                 row["verdict"],
@@ -379,13 +384,16 @@ def _within(losses: Interval) -> Interval:
     return low, high
 
 
-def _range(row: dict[str, Any], name: str) -> str:
-    low, high = row[f"{name}_low"], row[f"{name}_high"]
+def _ends(interval: Interval) -> str:
+    low, high = interval
     return "-" if math.isnan(low) else f"{_number(low)} to {_number(high)}"
 
 
 def _number(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value + 0.0:.4g}"
+    """Return four digits, or 0 without a sign."""
+    if math.isnan(value):
+        return "-"
+    return f"{value:#.4g}".removesuffix(".") if value else "0"
 
 
 def _count(number: int, noun: str) -> str:

@@ -59,6 +59,19 @@ class LoggedDecision(NamedTuple):
     """The action's name, in a log with names."""
 
 
+def place_of(action: Any, places: Mapping[Any, int], n_actions: int) -> int | None:
+    """Return the number of an action given by its name or number; None if there is none."""
+    single = action.item() if isinstance(action, np.ndarray) and action.ndim == 0 else action
+    single = as_scalar(single)
+    if not isinstance(single, str | int | float) or isinstance(single, bool):
+        return None
+    if single in places:
+        return places[single]
+    if not isinstance(single, int) or any(isinstance(each, int) for each in places):
+        return None
+    return single if 0 <= single < n_actions else None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Log:
     r"""Rounds in which one of K actions was drawn with a known probability, and its outcome.
@@ -339,15 +352,7 @@ class Log:
 
         If names are whole numbers, a whole number is a name.
         """
-        single = action.item() if isinstance(action, np.ndarray) and action.ndim == 0 else action
-        single = as_scalar(single)
-        if not isinstance(single, str | int | float) or isinstance(single, bool):
-            return None
-        if single in self._places:
-            return self._places[single]
-        if not isinstance(single, int) or any(isinstance(each, int) for each in self._places):
-            return None
-        return single if 0 <= single < self.n_actions else None
+        return place_of(action, self._places, self.n_actions)
 
     @cached_property
     def _places(self) -> dict[Any, int]:

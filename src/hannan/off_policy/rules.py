@@ -22,7 +22,7 @@ from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, refuse
 from hannan.off_policy import supermartingales as evidence
 from hannan.off_policy.frames import context_frame
-from hannan.off_policy.log import TINY, TOLERANCE, IntArray, Log
+from hannan.off_policy.log import TINY, TOLERANCE, IntArray, Log, place_of
 
 _KINDS = {  # by the shares of a policy that is played, and copied
     (0.0, 0.0): evidence.NEVER,
@@ -32,6 +32,8 @@ _KINDS = {  # by the shares of a policy that is played, and copied
 
 Aim = int | FloatArray | None
 """An action, the probabilities of all of them, or None: whatever is played."""
+Places = Mapping[Any, int]
+"""The numbers of actions by name; empty where they have no names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +62,12 @@ class Shares(Stored):
         return np.array([_KINDS.get(pair, evidence.IN_PART) for pair in pairs], dtype=np.int64)
 
 
-def check_policies(owner: object, policies: Any, n_actions: int | None) -> dict[str, Any]:
+def check_policies(
+    owner: object, policies: Any, n_actions: int | None, places: Places
+) -> dict[str, Any]:
     """Policies by name: actions, or functions of a context."""
     if policies is None and n_actions is not None:
-        return {f"always {action}": action for action in range(n_actions)}
+        return {f"always {action}": action for action in places or range(n_actions)}
     accepted = (
         "a dictionary of names and policies, such as {'always 0': 0, 'today': rule}; or None, with "
         "n_actions=, for all constant ones"
@@ -79,7 +83,7 @@ def check_policies(owner: object, policies: Any, n_actions: int | None) -> dict[
                 "Give its best_policy(), or a function of a context that asks it."
             )
         if not callable(policy):
-            _action(name, policy, n_actions)
+            _action(name, policy, n_actions, places)
     return dict(policies)
 
 
@@ -90,10 +94,11 @@ def aim(
     context: Any,
     available: IntArray | None,
     n_actions: int | None,
+    places: Places,
 ) -> Aim:
     """What a policy does on a context, among the actions that are available (None: all).
 
-    `told`: whether it has an argument of that name.
+    `told`: whether it has an argument of that name. `places`: the numbers of names that it gives.
     """
     answer, there = policy, available
     if told:
@@ -103,12 +108,14 @@ def aim(
                     f"The policy {name!r} asks what is available: give Watch its n_actions=."
                 )
             there = np.arange(n_actions)
-        answer = policy(context, available=there)
+        answer = policy(context, available=_offer(there, places))
     elif callable(policy):
         answer = policy(context)
+    if isinstance(answer, Mapping):
+        answer = np.array([float(answer.get(each, 0.0)) for each in places])
     if not isinstance(answer, int) and np.ndim(answer) == 1:
         return _law(name, answer, available, n_actions, told)
-    action = _action(name, answer, n_actions)
+    action = _action(name, answer, n_actions, {} if isinstance(policy, Policy) else places)
     if available is None or action in available:
         return action
     if told:
@@ -135,7 +142,17 @@ def shares(aims: list[Aim], action: int, available: IntArray | None) -> Shares:
     return Shares(played, copied)
 
 
-def _action(name: str, found: Any, n_actions: int | None) -> int:
+def _offer(there: IntArray, places: Places) -> Any:
+    return [[*places][place] for place in there] if places else there
+
+
+def _action(name: str, found: Any, n_actions: int | None, places: Places) -> int:
+    if places:
+        place = place_of(found, places, len(places))
+        if place is None:
+            known = f"an action out of {list(places)!r:.200}, or return one"
+            raise ParameterError(f"The policy {name!r} must be {known}; got {short(found)}.")
+        return place
     whole = isinstance(found, int | np.integer) and not isinstance(found, bool | np.bool_)
     if not whole and isinstance(found, np.ndarray) and found.ndim == 0:
         whole = found.dtype.kind in "iu"
@@ -385,6 +402,9 @@ def _given(policy: Any, log: Log) -> FloatArray:
         return np.eye(K)[np.array(places, dtype=np.intp)]
     if answers.shape == (n, K) and answers.dtype.kind in "iuf":
         return answers.astype(np.float64)
+    if log.names is not None and isinstance(policy, str | int | float):
+        known = ", ".join(map(repr, log.names))
+        raise ParameterError(f"The log has no action {policy!r:.100}. There are {known:.200}.")
     raise InputTypeError(
         f"policy= must be an action, a function of a context, a fitted classifier, a learner, {n} "
         f"actions, or an array of shape {(n, K)}; got {short(policy)}."

@@ -59,12 +59,15 @@ class Statement:
     name
         Of the policy.
     estimate, look
-        An estimate of its mean loss over the rounds with feedback, and an ordinary interval for
-        it: of the Watch's confidence if you look once. NaN before anything is known.
+        An estimate of its mean loss, or reward, over the rounds with feedback, moved into its
+        interval at any time; and an ordinary interval for it: of the Watch's confidence if you look
+        once. NaN before anything is known.
     ahead, ahead_look
         The same for our mean loss per round less its mean loss. Below 0 we have done better.
     effective
         The effective sample size of these estimates.
+    unit
+        "reward" in a Watch with `rewards`, where a loss is minus a reward; else "loss".
     loss
         (low, high) of its mean loss over all rounds that were decided.
     regret
@@ -90,6 +93,18 @@ class Statement:
     ahead: float = math.nan
     ahead_look: Interval = (math.nan, math.nan)
     effective: float = 0.0
+    unit: str = "loss"
+
+    @property
+    def reward(self) -> Interval:
+        """(low, high) of its mean reward over all rounds, a reward being minus a loss."""
+        return _negative(self.loss)
+
+    @property
+    def gain(self) -> Interval:
+        """(low, high) of our gain over it per round. Above 0 we have done better."""
+        low, high = _negative(self.regret)
+        return low / max(self.rounds, 1), high / max(self.rounds, 1)
 
     @property
     def contradicts(self) -> bool:
@@ -110,6 +125,11 @@ class Statement:
         return "it does better" if low > 0.0 else "not known"
 
     def __str__(self) -> str:
+        if self.unit == "reward":
+            low, high = self.reward
+            said = f"{self.name}: mean reward from {low:.4g} to {high:.4g}, our gain over it from "
+            said += f"{self.gain[0]:.4g} to {self.gain[1]:.4g}"
+            return f"{said} per round: {self.verdict}"
         low, high = self.loss
         said = f"{self.name}: mean loss from {low:.4g} to {high:.4g}, our regret against it from "
         return said + f"{self.regret[0]:.4g} to {self.regret[1]:.4g}: {self.verdict}"
@@ -142,6 +162,11 @@ class Watch(Parametrised):
         (low, high) of the losses. Others are refused.
     confidence
         Of all statements together.
+    names
+        Names of the K actions, by which policies then give them; needs `n_actions`. Default: none.
+    rewards
+        (low, high) of the outcomes, if more is better; instead of `loss_range`. Losses are then
+        rewards times -1, in `answered` too, and statements are shown as rewards and gains.
 
     Guarantee
     ---------
@@ -198,13 +223,22 @@ class Watch(Parametrised):
         n_actions: int | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
         confidence: float = 0.95,
+        names: Sequence[Any] | None = None,
+        rewards: tuple[float, float] | None = None,
     ) -> None:
+        self.names = None if names is None else tuple(names)
+        self._places = {name: i for i, name in enumerate(self.names or ())}
         if n_actions is not None:
             n_actions = check_integer(self, "n_actions", n_actions, 1)
-        self.policies = check_policies(self, policies, n_actions)
+        if self.names is not None and len(self._places) != n_actions:
+            raise refuse(self, "names", "a different name for each of n_actions actions", names)
+        self.policies = check_policies(self, policies, n_actions, self._places)
         self.n_actions = n_actions
         self._range = check_bounded_range(self, loss_range)
-        self.loss_range = loss_range
+        if rewards is not None:
+            self._range = _negative(check_bounded_range(self, rewards, "rewards"))
+        self.loss_range, self.rewards = loss_range, rewards
+        self._unit = "loss" if rewards is None else "reward"
         if not isinstance(confidence, float) or not 0.0 < confidence < 1.0:
             raise refuse(self, "confidence", "a number in (0, 1)", confidence)
         self.confidence = float(confidence)
@@ -271,7 +305,7 @@ class Watch(Parametrised):
         decision
             The decision, or its id.
         loss
-            What its action has cost.
+            What its action has cost; minus its reward, in a Watch with `rewards`.
         weight
             As in `decided`, if it was not known then.
         """
@@ -329,11 +363,17 @@ class Watch(Parametrised):
                 f"The log must have the {self.n_actions} actions of the Watch; it has "
                 f"{log.n_actions}."
             )
+        if self.names not in (None, log.names):
+            known = f"{self.names!r:.200}, in this order: give Log its names="
+            raise ParameterError(f"The log must have the actions of the Watch, {known}.")
+        if self.rewards is not None and log.rewards is None:
+            raise ParameterError("A Watch with rewards= reads logs with rewards, not with losses.")
+        losses = log.losses if self.rewards is None else -log.rewards
         low, high = self._range
-        for extreme in (log.losses.min(initial=high), log.losses.max(initial=low)):
+        for extreme in (losses.min(initial=high), losses.max(initial=low)):
             self.check_loss(extreme)
         weights = 1.0 / log.propensities if inverse == "propensities" else log.weights
-        unit = (log.losses - low) / (high - low)
+        unit = (losses - low) / (high - low)
         sums, moments, absent = self._sums.copy(), self._moments.copy(), self._absent.copy()
         plain = nothing_predicted(len(self.policies))
         for one, weight, loss in zip(log, weights.tolist(), unit.tolist(), strict=True):
@@ -360,14 +400,14 @@ class Watch(Parametrised):
         inverse: str = "propensities",
         unanswered: int = 0,
     ) -> Self:
-        """A watch that has read a log.
+        """A watch that has read a log: with its names, and its rewards if it has them.
 
         Parameters
         ----------
         log, inverse, unanswered
             As in `read`.
         policies, loss_range, confidence
-            As in `Watch`.
+            As in `Watch`. The `value_range` of a log with rewards takes the place of `loss_range`.
 
         Examples
         --------
@@ -386,7 +426,8 @@ class Watch(Parametrised):
         """
         if not isinstance(log, Log):
             raise refuse("Watch.over", "log", "a Log", log)
-        watch = cls(policies, log.n_actions, loss_range, confidence)
+        span = None if log.rewards is None else log.value_range
+        watch = cls(policies, log.n_actions, loss_range, confidence, log.names, span)
         watch.read(log, inverse=inverse, unanswered=unanswered)
         return watch
 
@@ -421,8 +462,10 @@ class Watch(Parametrised):
         bounds = self._mean(loss), (span * regret[0], span * regret[1])
         counts = self.rounds, len(self._open), self._forgotten
         estimate, look, ahead, ahead_look, effective = self._looks(sums)
+        estimate = float(np.clip(estimate, *self._shown(bounds[0])))
+        ahead = float(np.clip(ahead, *np.divide(bounds[1], max(self.rounds, 1))))
         looks = estimate, look, ahead, ahead_look
-        return Statement(name, *bounds, *counts, unavailable, *looks, effective)
+        return Statement(name, *bounds, *counts, unavailable, *looks, effective, self._unit)
 
     def _looks(self, sums: FloatArray) -> tuple[float, Interval, float, Interval, float]:
         """Return estimates of a policy's mean loss and of our lead, with ordinary intervals."""
@@ -439,7 +482,7 @@ class Watch(Parametrised):
             ends = sorted(least + sign * span * (mean + side * half) for side in (-1.0, 1.0))
             return least + sign * span * mean, (ends[0], ends[1])
 
-        loss = interval(value, squared, low, 1.0)
+        loss = interval(value, squared, *((low, 1.0) if self.rewards is None else (-low, -1.0)))
         ahead = interval(regret, squared_regret, 0.0, -1.0)
         return *loss, *ahead, ratio * ratio / squared_ratio
 
@@ -448,22 +491,24 @@ class Watch(Parametrised):
 
         The columns: policy; estimate, look_low and look_high, for a single look; loss_low,
         loss_high, regret_low, regret_high and verdict, at any time; rounds, open, forgotten,
-        unavailable, effective.
+        unavailable, effective. With rewards: estimates of these, reward_low, reward_high, gain_low
+        and gain_high, per round.
 
         >>> Watch(n_actions=2).to_frame()["verdict"].tolist()
         ['not known', 'not known']
         """
         counts = "rounds", "open", "forgotten", "unavailable", "effective"
+        gap = "regret" if self.rewards is None else "gain"
         rows = [
             {
                 "policy": each.name,
                 "estimate": each.estimate,
                 "look_low": each.look[0],
                 "look_high": each.look[1],
-                "loss_low": each.loss[0],
-                "loss_high": each.loss[1],
-                "regret_low": each.regret[0],
-                "regret_high": each.regret[1],
+                f"{self._unit}_low": getattr(each, self._unit)[0],
+                f"{self._unit}_high": getattr(each, self._unit)[1],
+                f"{gap}_low": getattr(each, gap)[0],
+                f"{gap}_high": getattr(each, gap)[1],
                 "verdict": each.verdict,
                 **{name: getattr(each, name) for name in counts},
             }
@@ -472,9 +517,9 @@ class Watch(Parametrised):
         return frame(by_column(rows))
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the mean loss of each policy with both intervals, and return matplotlib's axes.
+        """Draw the mean outcome of each policy with both intervals, and return matplotlib's axes.
 
-        The band is the interval of our own mean loss at any time. Needs matplotlib
+        The band is the interval of our own at any time. Needs matplotlib
         (`pip install 'hannan[report]'`).
 
         Parameters
@@ -484,20 +529,25 @@ class Watch(Parametrised):
         """
         statements = self.intervals().values()
         ax = axes(self, ax, len(statements))
-        dots = [Dot(each.name, each.estimate, each.look, each.loss) for each in statements]
+        show, own = self._shown, f"mean {self._unit}"
+        dots = [Dot(each.name, each.estimate, each.look, show(each.loss)) for each in statements]
         sure = f"{100 * self.confidence:g} % interval"
         once, ever = f"{sure} if you look once", f"{sure} at any time"
-        draw_dots(ax, dots, "mean loss per round", narrow=once, wide=ever)
-        draw_line(ax, math.nan, "our own mean loss, at any time", self.played())
+        draw_dots(ax, dots, f"{own} per round", narrow=once, wide=ever)
+        draw_line(ax, math.nan, f"our own {own}, at any time", self.played())
         legend(ax)
         return ax
 
     def played(self) -> Interval:
-        """(low, high) of our own mean loss over all rounds that were decided.
+        """(low, high) of our own mean loss, or reward, over all rounds that were decided.
 
-        The loss of a round is here its mean over the law that the action was drawn from.
+        The outcome of a round is here its mean over the law that the action was drawn from.
         """
-        return self._mean(self._bounds()[2])
+        return self._shown(self._mean(self._bounds()[2]))
+
+    def _shown(self, losses: Interval) -> Interval:
+        """Return an interval for losses as one for rewards, where these are shown."""
+        return losses if self.rewards is None else _negative(losses)
 
     def _bounds(self) -> tuple[list[Interval], list[Interval], Interval]:
         """Of sums over all rounds, for losses in [0, 1]: losses, regrets, and our own loss.
@@ -568,11 +618,14 @@ class Watch(Parametrised):
         counts = (len(self._open), "open"), (self._forgotten, "never answered")
         apart = "".join(f", {count:,} {what}" for count, what in counts if count)
         sure = f"With probability {self.confidence:g}, at all times at once:"
-        rows: list[tuple[str, ...]] = [("policy", "its mean loss", "our regret against it", "")]
-        rows.append(("(what is played)", f"{low:.4f} to {high:.4f}", "", ""))
+        head, mean, gap = ("our regret against it", "{:.4f} to {:.4f}", "{:,.1f} to {:,.1f}")
+        if self.rewards is not None:
+            head, mean, gap = ("our gain over it, per round", *["{:.4g} to {:.4g}"] * 2)
+        rows: list[tuple[str, ...]] = [("policy", f"its mean {self._unit}", head, "")]
+        rows.append(("(what is played)", mean.format(low, high), "", ""))
         for each in statements:
-            loss = "{:.4f} to {:.4f}".format(*each.loss)
-            regret = "{:,.1f} to {:,.1f}".format(*each.regret)
+            loss = mean.format(*self._shown(each.loss))
+            regret = gap.format(*(each.regret if self.rewards is None else each.gain))
             note = f"; not available in {each.unavailable:,} rounds" if each.unavailable else ""
             rows.append((each.name, loss, regret, each.verdict + note))
         warning = []
@@ -591,7 +644,7 @@ class Watch(Parametrised):
         """What the policies do on a context, among the actions that are available."""
         K = self.n_actions if n_actions is None else n_actions
         return [
-            aim(name, policy, told, context, available, K)
+            aim(name, policy, told, context, available, K, self._places)
             for (name, policy), told in zip(self.policies.items(), self._told, strict=True)
         ]
 
@@ -644,7 +697,8 @@ class Watch(Parametrised):
         n_actions
             K then.
         """
-        twin = type(self)(policies, n_actions, self.loss_range, self.confidence)
+        how = self.loss_range, self.confidence, self.names, self.rewards
+        twin = type(self)(policies, n_actions, *how)
         old = {name: row for row, name in enumerate(self.policies)}
         if not old.keys() <= twin.policies.keys():
             raise ParameterError("extended() needs all policies that the Watch has, and new ones.")
@@ -706,6 +760,10 @@ class Watch(Parametrised):
         if not 0 <= action < known or (available is not None and action not in available):
             raise ParameterError(f"action={action} is none that was available.")
         return int(action)
+
+
+def _negative(ends: Interval) -> Interval:
+    return 0.0 - ends[1], 0.0 - ends[0]
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
