@@ -505,8 +505,8 @@ class Hint(HintRecord):
             opened.reserved = self._largest_step(opened)
             self.reserve += opened.reserved
             if opened.split:
-                values = opened.values - self._low
-                self.S += share * float(values[opened.advice] - opened.law @ values)
+                values = opened.values
+                self.S += share * (values.item(opened.advice) - float(opened.law.dot(values)))
                 if opened.action != opened.advice and not opened.explored:
                     opened.unpaid = opened.reserved
                     self.unpaid += opened.unpaid
