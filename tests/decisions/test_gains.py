@@ -26,6 +26,37 @@ def test_the_worked_example_is_decided_in_time():
     assert 5000 < early.clear_after < 15_000
 
 
+def clear_after(seed, **how):
+    """Return when a single look is clear and stays so, and when the interval at any time is."""
+    d, once = shop(seed, **how), math.inf
+    for n in range(500, 15_001, 500):
+        sell(d, 500, 100 * seed + n)
+        verdict = d.summary().baseline.verdict
+        once = min(once, n) if "better" in verdict else math.inf
+        if verdict == "better":
+            return once, n
+    return once, math.inf
+
+
+@pytest.mark.slow
+@pytest.mark.stat
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("how", "shops", "medians", "most"),
+    [
+        ({"exploration": 0.02}, 40, (1500, 8750), (5000, 13_000)),
+        ({"exploration": 0.05}, 10, (1250, 6000), (2000, 7000)),
+        ({"exploration": 0.005, "holdout": 0.05}, 20, (1000, 4500), (3000, 7500)),
+    ],
+    ids=str,
+)
+def test_the_figures_of_the_guide_are_those_of_this_shop(how, shops, medians, most):
+    """docs/decider.md says after how many decisions the worked example is clear."""
+    found = np.array([clear_after(seed, **how) for seed in range(shops)])
+    assert tuple(found.max(axis=0)) == most
+    assert tuple(np.median(found, axis=0)) == medians
+
+
 def test_a_holdout_decides_sooner():
     d = shop(3, exploration=0.005, holdout=0.05)
     ours, now = sell(d, 5000, 3)
