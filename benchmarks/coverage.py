@@ -19,7 +19,7 @@ ESTIMATORS = ("ips", "snips", "dr")
 
 
 def run() -> list[Matrix]:
-    """The world of docs/off-policy.md; the value of always playing the second action."""
+    """Cover the mean loss of the second action in the environment of the guide to evaluation."""
     return [_study(*size) for size in LENGTHS.items()]
 
 

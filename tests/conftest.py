@@ -64,7 +64,7 @@ def pytest_collection_modifyitems(items):
     """
     longest = {}
     for item in items:
-        if item.path.suffix == ".md" and item.path.parent.name == "docs":
+        if item.path.suffix == ".md" and "docs" in item.path.parts:
             item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("nightly"):
             item.add_marker(pytest.mark.slow)  # `-m "not slow"` leaves them out, too

@@ -101,8 +101,8 @@ def test_learners_point_to_the_pseudo_code(learner):
 
 
 def lines_of_code():
-    """Pairs (expression, file) from the tables of paper and code in docs/architecture.md."""
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    """Pairs (expression, file) from the tables of paper and code in `architecture.md`."""
+    text = (ROOT / "docs/contribute/architecture.md").read_text(encoding="utf-8")
     for table in text.split("| the paper | the code | in |\n|---|---|---|\n")[1:]:
         for row in table.split("\n\n")[0].splitlines():
             _, code, file = row.strip("| ").split(" | ")

@@ -71,7 +71,7 @@ def bandit(
     actions
         "described" for actions that come and go, each described by a row of features: a round is
         `learner.act(context, actions=rows)`, and there is no `n_actions`. See
-        `docs/described-actions.md`.
+        `docs/how-to/items.md`.
     seed
         Fixes all randomness; None takes fresh entropy.
     options

@@ -51,7 +51,7 @@ def clear_after(seed, **how):
     ids=str,
 )
 def test_the_figures_of_the_guide_are_those_of_this_shop(how, shops, medians, most):
-    """docs/decider.md says after how many decisions the worked example is clear."""
+    """docs/how-to/decider.md says after how many decisions the worked example is clear."""
     found = np.array([clear_after(seed, **how) for seed in range(shops)])
     assert tuple(found.max(axis=0)) == most
     assert tuple(np.median(found, axis=0)) == medians

@@ -1,4 +1,4 @@
-"""The table of docs/changing-actions.md: which learner takes `available` in which calls."""
+"""The table of `unavailable-actions.md`: which learner takes `available` in which calls."""
 
 import importlib
 import inspect

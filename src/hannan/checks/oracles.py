@@ -336,7 +336,7 @@ def check_totals_survive_a_file(case: Case) -> None:
         require(
             same_action(*actions) and np.array_equal(*values, equal_nan=True),
             f"{case}: a total that was saved and loaded goes on otherwise: its class lists in "
-            "`stored` what files hold; see docs/saving.md.",
+            "`stored` what files hold; see docs/reference/saved-files.md.",
         )
 
 

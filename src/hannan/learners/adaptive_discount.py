@@ -101,7 +101,7 @@ class AdaptiveDiscount(Learner):
     :math:`2\sqrt{2\kappa G V} + 2W + E[M_T]`. Against a sequence of policies that changes k times
     the first term is at most its loss plus :math:`k W \gamma/(1-\gamma)`. `regret_bound(switches)`
     is the smallest of these bounds. `certificate` measures those of the master and of the base with
-    γ = 1 on the way. Proofs: docs/paper-notes.md, section 3.12.
+    γ = 1 on the way. Proofs: docs/explanation/paper-notes.md, section 3.12.
 
     Losses may come late (`decide`, `update(…, decision=…)`): the certificate then stays valid
     against fixed policies, whatever the delays depend on, for all rounds decided; every decision

@@ -240,7 +240,7 @@ def check_trust(
     if predictor is not None and found.budget is not None and oracle.max_chosen > 1:
         raise ParameterError(
             f"trust={trust!r} uses hints, which are for single actions; with sets of "
-            "elements use trust='baseline'. docs/paper-notes.md, section 3.9, says why."
+            "elements use trust='baseline'. docs/explanation/paper-notes.md, section 3.9, says why."
         )
     return found
 

@@ -69,8 +69,8 @@ def check_seen(action: Action, loss: Any, loss_range: LossRange) -> Any:
     if size and isinstance(loss, int | float | np.number):
         raise LossError(
             f"losses must be {size} numbers, one for each chosen element; got {loss!r}. Of their "
-            "sum alone nothing is learned here: what is known of that is in docs/paper-notes.md, "
-            "section 3.4."
+            "sum alone nothing is learned here: what is known of that is in "
+            "docs/explanation/paper-notes.md, section 3.4."
         )
     try:
         return check_losses(loss, size, loss_range, "one for each chosen element")[0]

@@ -118,7 +118,7 @@ class StronglyAdaptive(Learner):
     and a copy whose regret is at most :math:`c \sqrt{|J|}` adds at most
     :math:`(2 + \sqrt 2)\, c \sqrt{|I|}` in the first sum. If the best policy changes k times, the
     regrets of the k + 1 stretches add up, k and the changes being unknown. Proof:
-    docs/paper-notes.md, section 3.12.
+    docs/explanation/paper-notes.md, section 3.12.
 
     Examples
     --------

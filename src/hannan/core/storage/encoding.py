@@ -109,7 +109,7 @@ class Encoder:
             raise StorageError(
                 f"A file cannot hold {path}: {silent.__name__} does not say what a file holds of "
                 "it beside its parameters. Give the class stored = State(…), without arguments if "
-                "there is nothing: see docs/saving.md."
+                "there is nothing: see docs/reference/saved-files.md."
             )
         node["learned"] = self._fields(value._state(), path, declared(type(value)))
         return node
