@@ -2,7 +2,8 @@
 
 One function for each result. Those of the paper take `form="printed"` (as printed) or "sharp"
 (with the Laplace complexity G and the constant κ);
-docs/reference/bounds.md lists them all. Theorems and corollaries are those of [syrgkanis2016]; what else is used is cited where it is.
+docs/reference/bounds.md lists them all. Theorems and corollaries are those of [syrgkanis2016];
+what else is used is cited where it is.
 """
 
 from hannan.bounds.bound import Bound

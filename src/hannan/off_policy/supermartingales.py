@@ -10,9 +10,9 @@ one minus it, each column has a rate λ, θ (1 for regret, 0 for losses) and a g
           \psi(\lambda) = -\log(1-\lambda) - \lambda,
 
 is a supermartingale in the order of decisions: docs/explanation/paper-notes.md, 3.13.
-`kernels.watch` adds up the terms :math:`\psi (x-g)^2 - \lambda x` of rounds that were answered, `RESERVES` are the
-largest ones in all others, and `lowest` is what Ville's inequality then leaves for
-:math:`\sum_s \tau_s`.
+`kernels.watch` adds up the terms :math:`\psi (x-g)^2 - \lambda x` of rounds that were answered,
+`RESERVES` are the largest ones in all others, and `lowest` is what Ville's inequality then leaves
+for :math:`\sum_s \tau_s`.
 
 Where q is known for all actions and a loss V was predicted for each of them before the draw, most
 of the weight goes to centred columns, with

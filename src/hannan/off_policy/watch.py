@@ -171,10 +171,10 @@ class Watch(Parametrised):
     Guarantee
     ---------
     What is said above (docs/explanation/paper-notes.md, 3.13), if (i) each action was drawn with
-    the stated probability, given all that came before; (ii) the losses of all actions of a round are fixed,
-    though hidden, when it is decided: they may come late, but may not be made out of later plays;
-    (iii) a policy's choice is fixed before the action is drawn. Losses may react to all earlier
-    actions, and the learner to all earlier losses.
+    the stated probability, given all that came before; (ii) the losses of all actions of a round
+    are fixed, though hidden, when it is decided: they may come late, but may not be made out of
+    later plays; (iii) a policy's choice is fixed before the action is drawn. Losses may react to
+    all earlier actions, and the learner to all earlier losses.
 
     Examples
     --------
