@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import math
@@ -554,6 +555,18 @@ def test_offers_earn_more_than_none():
     assert head == "Decider: discount, free shipping, nothing; reward from 0 to 120"
     assert counted.startswith("3,000 decisions")
     assert numbers(mean)[0] > 50.0  # 60 at best, 30 without offers
+
+
+@pytest.mark.slow
+def test_a_router_sends_each_kind_of_prompt_to_its_model():
+    *_, truth, chat, code, summary = run("route_prompts.py").splitlines()
+    earned, best = numbers(truth)
+    assert best - 0.05 < earned < best
+    best_models = [
+        max(ast.literal_eval(line.partition(" ")[2]).items(), key=lambda pair: pair[1])[0]
+        for line in (chat, code, summary)
+    ]
+    assert best_models == ["small", "large", "medium"]
 
 
 def test_a_service_decides_and_is_told_twice():
