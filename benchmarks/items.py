@@ -33,7 +33,7 @@ PEERS: dict[str, Make] = {
     "disjoint LinUCB": lambda seed: hn.baselines.ItemLinUCB("disjoint"),
 }
 ALL: dict[str, Make] = {
-    OURS: lambda seed: hn.bandit(actions="described", seed=seed),
+    OURS: lambda seed: hn.bandit(actions="items", seed=seed),
     **PEERS,
     "shared LinUCB": lambda seed: hn.baselines.ItemLinUCB("shared"),
     "uniform": lambda seed: hn.baselines.UniformRandom(None, seed=seed),
@@ -133,7 +133,7 @@ def _speed() -> list[Line]:
 
 def _memory() -> list[Line]:
     """The file of a learner is all that it keeps."""
-    learner = hn.bandit(actions="described", seed=0)
+    learner = hn.bandit(actions="items", seed=0)
     rng, sizes = np.random.default_rng(0), []
     for t in range(20_000):
         ids = range(5 * t, 5 * t + 5)

@@ -110,7 +110,7 @@ def _rounds(roads: hn.networks.RoadNetwork, oracle: hn.oracles.Paths) -> list[Li
     lines = []
     for kind in (hn.ContextSemiBanditFTPL, hn.ContextFTPL):
         learner = kind(oracle, seed=0)
-        semi = learner.feedback is hn.Feedback.SEMI
+        semi = learner.feedback is hn.Feedback.BANDIT
         losses = [r._losses for r in world.rounds(ROUNDS, np.random.default_rng(0))]
         seconds = []
         for _ in range(6):

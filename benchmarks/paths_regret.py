@@ -21,7 +21,7 @@ Found = dict[str, float]
 class ListedSemiBandit:
     """Exponential weights on listed sets, each chosen element's loss divided by its probability."""
 
-    feedback = hn.Feedback.SEMI
+    feedback = hn.Feedback.BANDIT
     oracle = None
     oracle_calls = 0
 

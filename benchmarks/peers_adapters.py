@@ -14,10 +14,10 @@ class Foreign(hn.Learner):
     """A learner with bandit feedback that takes feature rows and is made elsewhere.
 
     Rewards are 1 - loss. What it would play is asked of the library itself, which then goes on in
-    its own random numbers: its next action has the same law, but not the same value.
+    its own random numbers: its next action has the same distribution, but not the same value.
     """
 
-    feedback = hn.Feedback.SEMI
+    feedback = hn.Feedback.BANDIT
 
     def __init__(self, n_actions: int, seed: int) -> None:
         super().__init__()

@@ -88,7 +88,7 @@ def _missed(seed: int, late: str, options: dict[str, Any]) -> bool:
         losses = (rng.random(3) < chance).astype(float)
         q = learner.propensities(context).probabilities
         decision = learner.decide(context)
-        watch.decided(decision, weight=decision.odds.weights[0] if geometric else None)
+        watch.add_decision(decision, weight=decision.record.weights[0] if geometric else None)
         recent = 0.95 * recent + 0.05 * np.eye(3)[decision.action]
         ours += float(q @ losses)
         theirs += losses[CHOICES[:, context]]
@@ -98,10 +98,10 @@ def _missed(seed: int, late: str, options: dict[str, Any]) -> bool:
             due.setdefault(when, []).append((decision, loss))
         elif rng.random() < 0.5:
             learner.forget(decision)
-            watch.forgotten(decision)
+            watch.abandon(decision)
         for each, cost in reversed(due.pop(t, [])):
             learner.update(cost, decision=each)
-            watch.answered(each, cost)
+            watch.add_loss(each, cost)
         if _wrong(watch, ours, theirs):
             return True
     return False
@@ -203,8 +203,8 @@ def _times() -> Iterator[Line]:
 
     def one_round() -> None:
         number = next(ids)
-        watch.decided(number, 0, 1, propensity=0.5)
-        watch.answered(number, 0.5)
+        watch.add_decision(number, 0, 1, propensity=0.5)
+        watch.add_loss(number, 0.5)
 
     for what, call in (("a round", one_round), ("reading all intervals", watch.intervals)):
         took = 1e6 * min(timeit.repeat(call, number=100, repeat=30)) / 100

@@ -8,7 +8,7 @@ import hannan as hn
 ROUNDS = 3000
 world = Items(offered=5, pool=50, features=2, clicks=(0.1, 0.6))
 contenders = {
-    "hn.bandit": hn.bandit(actions="described", seed=0),
+    "hn.bandit": hn.bandit(actions="items", seed=0),
     "LinUCB, items by name only": hn.baselines.ItemLinUCB("disjoint"),
     "uniform": hn.baselines.UniformRandom(None, seed=0),
 }

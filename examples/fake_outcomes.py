@@ -1,4 +1,4 @@
-"""Algorithm 1 with a law of your own: fake rounds drawn from a model of the world.
+"""Algorithm 1 with a distribution of your own: fake rounds drawn from a model of the world.
 
 Noise need not be Laplace. Here every round imagines a random number of customers and what they
 would cost, puts them before the real ones, and follows the best policy for both together.

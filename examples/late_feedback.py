@@ -23,7 +23,7 @@ rules = hn.oracles.AllPolicies(GROUPS, OFFERS)
 
 print("mean delay  never seen  scheduled, promised    self-tuned, promised, measured")
 for delay in (0, 1, 10, 100, 1000):
-    late, cells = hn.environments.Delayed(bank, delay, law="geometric"), []
+    late, cells = hn.environments.Delayed(bank, delay, distribution="geometric"), []
     for epsilon in ("anytime", "adaptive"):
         learner = hn.ContextSemiBanditFTPL(rules, epsilon=epsilon, seed=0)
         regret, bound = hn.play(learner, late, seed=1).regret(), learner.regret_bound()

@@ -30,7 +30,10 @@ def main() -> None:
             policy.update(arm, context, float(right[-1]))
         halves = [sum(right[t : t + ROUNDS // 2]) / (ROUNDS // 2) for t in (0, ROUNDS // 2)]
         print(f"{who}: {halves[0]:.0%} right, then {halves[1]:.0%}")
-    print(f"names changed after {ROUNDS // 2} rounds, restarts after {policy.player.restarts}")
+    print(
+        f"names changed after {ROUNDS // 2} rounds, "
+        f"restarts after {policy.current_learner.restarts}"
+    )
 
 
 if __name__ == "__main__":

@@ -24,14 +24,14 @@ for t in range(1, 6001):
     kind = int(rng.integers(2))
     left = (rng.random(3) < LEAVING[kind]).astype(float)
     decision = learner.decide(kind)
-    watch.decided(decision)
+    watch.add_decision(decision)
     ours, today = ours + left[decision.action], today + left[0]
     if rng.random() > 0.01:
         due[t + (0 if left[decision.action] == 0.0 else 60)].append((decision, left))
     for earlier, its in due.pop(t, []):
         loss = its[earlier.action]
         learner.update(loss, decision=earlier)
-        watch.answered(earlier, loss)
+        watch.add_loss(earlier, loss)
     if t % 500 == 0 and watch.intervals()["today"].verdict != "not known":
         break
 print(watch)

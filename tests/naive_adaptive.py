@@ -90,7 +90,7 @@ class AdaptiveDiscount:
         fakes = naive.fakes_of(self.X, self.unit(shadow, first + i), scale)
         return self.rows[naive.leader(self.rows, fakes + weighted)][context]
 
-    def _master(self, shadow, first, scale):
+    def _meta_learner(self, shadow, first, scale):
         noise = self.choice(shadow, first)
         values = [lost + scale * z for lost, z in zip(self.lost, noise, strict=True)]
         return values.index(min(values))
@@ -104,7 +104,7 @@ class AdaptiveDiscount:
         made = {
             shadow: (
                 [self._base(i, context, shadow, first, scales[i]) for i in range(n)],
-                self._master(shadow, first, scale),
+                self._meta_learner(shadow, first, scale),
             )
             for shadow in draws
         }
@@ -132,6 +132,6 @@ class AdaptiveDiscount:
         own["top"] = max(own["top"], scale)
         gap = max(costs) - min(costs)
         if not late:
-            gap = costs[followed] - costs[self._master(shadowed, first, own["top"])]
+            gap = costs[followed] - costs[self._meta_learner(shadowed, first, own["top"])]
         own["D"] += gap
         own["peak"] = max(own["peak"], own["D"])

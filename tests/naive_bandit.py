@@ -206,15 +206,15 @@ def paired_weight(chance_of, coin_of, r, L):
         used += 1
 
 
-def paired_outcomes(law, r, L):
-    """All weights that draws from a law of (p, probability) can give, with their probabilities."""
+def paired_outcomes(distribution, r, L):
+    """Return all weights that draws from (p, probability) can give, with their probabilities."""
     theta = math.exp(-r)
 
     def before(seen, prob):
         if len(seen) == L - 1:
             yield mean_over_orders(seen), prob
             return
-        for p, q in law:
+        for p, q in distribution:
             if sum(seen) + p < r - 1e-9:
                 yield from before([*seen, p], prob * q)
             else:
@@ -233,7 +233,7 @@ def paired_outcomes(law, r, L):
             if used == L - 1:
                 yield W + counts * w, rest
             else:
-                for p, q in law:
+                for p, q in distribution:
                     yield from roulette(W + counts * w, w * (1.0 - p), used + 1, rest * q, 1.0)
 
     return before([], 1.0)

@@ -92,7 +92,7 @@ def test_every_learner_here_can_be_saved(name):
     assert storable(LEARNERS[name].learner.clone())
 
 
-@for_each("name", [name for name, each in PREDICTORS.items() if not each.described])
+@for_each("name", [name for name, each in PREDICTORS.items() if not each.takes_items])
 def test_predictors_go_on_after_a_file_as_before(name):
     predictor = PREDICTORS[name].clone()
     predictor.prepare(3)

@@ -415,7 +415,7 @@ def test_a_watch_tells_when_the_learner_is_better_than_the_rule_of_today():
     rounds, waiting, *_ = numbers(first.replace(",", ""))
     assert rounds < 6000
     assert 0 < waiting < 200
-    assert today.endswith("we do better")
+    assert today.endswith("better")
     assert [line.split("  ")[0] for line in others] == ["offer 1", "offer 2"]
     low, high, least, most = numbers(today.removeprefix("today"))
     assert least < numbers(truth)[-1] < most < 0.0

@@ -155,9 +155,9 @@ def test_all_losses_where_one_is_wanted():
 
 
 def test_one_kind_of_feedback_has_several_names():
-    assert hn.Feedback.BANDIT is hn.Feedback.SEMI is hn.Feedback("bandit")
-    assert hn.Feedback("semi-bandit") is hn.Feedback.SEMI
-    assert [each.name for each in hn.Feedback] == ["FULL", "SEMI"]
+    assert hn.Feedback.BANDIT is hn.Feedback.BANDIT is hn.Feedback("bandit")
+    assert hn.Feedback("semi-bandit") is hn.Feedback.BANDIT
+    assert [each.name for each in hn.Feedback] == ["FULL", "BANDIT"]
 
 
 def test_a_learner_is_checked_without_an_environment_where_its_policies_know_one():

@@ -151,7 +151,7 @@ def test_a_predictor_without_copies_of_its_own_is_left_alone():
 
 
 def test_rows_and_offers_are_known_before_the_first_round():
-    rows, offers = hn.bandit(3, seed=0), hn.bandit(actions="described", seed=0)
+    rows, offers = hn.bandit(3, seed=0), hn.bandit(actions="items", seed=0)
     for learner in (rows, offers):
         assert hn.warm_up(learner) > 0.0
         assert learner.clock == 0

@@ -69,7 +69,7 @@ def bandit(
         A policy class of your own: an oracle, or a table [N, d] of what each policy plays on each
         context. `AllPolicies(n, K)` is the same as `n_contexts=n`.
     actions
-        "described" for actions that come and go, each described by a row of features: a round is
+        "items" for actions that come and go, each described by a row of features: a round is
         `learner.act(context, actions=rows)`, and there is no `n_actions`. See
         `docs/how-to/items.md`.
     seed
@@ -107,14 +107,14 @@ def bandit(
     else:
         oracle = _described(actions, n_actions, n_contexts, policies)
     settings: dict[str, Any] = {"seed": seed, **options}
-    if oracle.described and not oracle.exact:
+    if oracle.takes_items and not oracle.exact:
         settings.setdefault("epsilon", _CAUTIOUS)
     table = isinstance(oracle, FullTable) and set(options) <= set(_arguments_of(TsallisINF))
     if oracle.max_chosen == 1 and "predictor" not in options and not oracle.stand_ins:
         guess: Any = Mean(_WIDTH if table else 1.0)
-        if oracle.open_world:
+        if oracle.takes_new_contexts:
             guess = Blend(seed=seed or 0)
-        if oracle.described:
+        if oracle.takes_items:
             guess = Hybrid(ridge=_PENALTY, seed=seed or 0)
         settings["predictor"] = _scaled(guess, span)
     base = TsallisINF(oracle, **settings) if table else ContextSemiBanditFTPL(oracle, **settings)
@@ -171,7 +171,12 @@ def experts(
     if isinstance(policies, Oracle):
         single = policies.max_chosen == 1 and policies.n_actions is not None
         span = options.get("loss_range", (0.0, 1.0))
-        if policies.open_world and single and not policies.takes_functions and span is not None:
+        if (
+            policies.takes_new_contexts
+            and single
+            and not policies.takes_functions
+            and span is not None
+        ):
             blend = _scaled(Blend(seed=seed or 0), check_loss_range("hn.experts", span))
             options.setdefault("predictor", blend)
         return AdaptiveDiscount(policies, seed=seed, **options)
@@ -182,21 +187,21 @@ def experts(
 
 
 def _described(actions: Any, n_actions: Any, n_contexts: Any, policies: Any) -> Oracle:
-    if actions != "described":
+    if actions != "items":
         raise ParameterError(
-            f'actions= takes "described", for actions that come and go; got {actions!r:.100}. '
+            f'actions= takes "items", for actions that come and go; got {actions!r:.100}. '
             "What a round offers is given to act(context, actions=rows)."
         )
     if n_actions is not None or n_contexts is not None:
         raise ParameterError(
-            'actions="described" takes no n_actions and no n_contexts: what a round offers is '
+            'actions="items" takes no n_actions and no n_contexts: what a round offers is '
             "given to act(context, actions=rows)."
         )
     if policies is None:
         return SharedLinear()
-    if not isinstance(policies, Oracle) or not policies.described:
+    if not isinstance(policies, Oracle) or not policies.takes_items:
         raise ParameterError(
-            'policies= for actions="described" is an oracle for them, SharedLinear(...) or '
+            'policies= for actions="items" is an oracle for them, SharedLinear(...) or '
             f"ListedRules([...]); got {policies!r:.100}."
         )
     return policies
@@ -205,7 +210,7 @@ def _described(actions: Any, n_actions: Any, n_contexts: Any, policies: Any) -> 
 def _oracle(n_actions: int | None, n_contexts: int | None, policies: Any) -> Oracle:
     if n_actions is None:
         raise ParameterError(
-            'hn.bandit needs n_actions, how many actions there are; or actions="described", where '
+            'hn.bandit needs n_actions, how many actions there are; or actions="items", where '
             "they come and go and each is described by features."
         )
     if n_contexts is not None:

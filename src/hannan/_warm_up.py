@@ -69,9 +69,9 @@ def _usual(oracle: Oracle, fresh: bool) -> Any:
     """A context that may arrive; None where that cannot be known."""
     if oracle.contexts:
         return oracle.contexts[0]
-    if not (fresh and oracle.open_world):
+    if not (fresh and oracle.takes_new_contexts):
         return None
-    return Menu(_ROW, [_ROW, _ROW[::-1]]) if oracle.described else _ROW
+    return Menu(_ROW, [_ROW, _ROW[::-1]]) if oracle.takes_items else _ROW
 
 
 def _bad(learner: Learner, action: Action) -> Any:

@@ -49,9 +49,9 @@ def sampled(n_actions, **options):
 
 
 class WithoutLaw(hn.baselines.EpsilonGreedy):
-    """A learner whose law only copies can tell, as one from outside."""
+    """A learner whose distribution only copies can tell, as one from outside."""
 
-    def _law(self, opened):
+    def _action_distribution(self, opened):
         return None
 
 
@@ -177,7 +177,7 @@ def test_no_name_of_a_function_spoils_the_results_and_lambdas_differ():
 def test_a_function_is_told_how_many_actions_are_listed():
     learner = CobaLearner(vw, actions=["a", "b", "c"])
     assert learner.predict(0, ["b", "c"])[0] in "bc"
-    assert learner.player.n_actions == 3
+    assert learner.current_learner.n_actions == 3
     with pytest.raises(hn.ParameterError, match=r"'d', which is not in the list actions="):
         learner.predict(0, ["b", "d"])
     with pytest.raises(hn.ParameterError, match="no more than 2"):
@@ -210,7 +210,7 @@ def test_changing_actions_are_played_as_in_a_game():
     assert column(result, "reward") == pytest.approx(1.0 - trace.losses, abs=1e-5)
     for i, action in enumerate(column(result, "action")):
         assert action in [["a", "b"], ["b", "c"], ["c", "a"]][i % 3]
-    assert learner.player.rounds == 150
+    assert learner.current_learner.rounds == 150
     random = cb.Experiment(changing(), cb.RandomLearner()).run(quiet=True)
     assert np.mean(column(result, "reward")) > np.mean(column(random, "reward"))
 
@@ -243,7 +243,7 @@ def test_a_learner_in_two_worlds_starts_anew_in_each():
     result = cb.Experiment(world + world.take(30), learner).run(quiet=True)
     first = column(result, "reward", environment_id=0)
     assert column(result, "reward", environment_id=1) == first[:30]
-    assert learner.player is None
+    assert learner.current_learner is None
     assert sum(first) > 30
 
 
@@ -259,7 +259,7 @@ def test_rewards_of_a_log_are_weighed_by_scores():
     assert len(estimates) == 300
     (score,) = set(estimates) - {0}
     assert score / 2 == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(400))
-    assert learner.player.rounds == 0
+    assert learner.current_learner.rounds == 0
 
 
 def test_actions_of_another_policy_are_refused(capsys):
@@ -305,8 +305,11 @@ def test_estimated_probabilities_follow_their_law():
         # Whichever action was chosen, H is Binomial(m, q): the draws know nothing of the choice.
         hits = np.rint(estimates[played == k] * (m + 1) - 1).astype(int)
         seen = np.bincount(np.minimum(hits, 5), minlength=6)
-        law = binom.pmf(np.arange(5), m, 1 / K)
-        assert chisquare(seen, np.append(law, 1 - law.sum()) * seen.sum()).pvalue > 1e-4
+        distribution = binom.pmf(np.arange(5), m, 1 / K)
+        assert (
+            chisquare(seen, np.append(distribution, 1 - distribution.sum()) * seen.sum()).pvalue
+            > 1e-4
+        )
         weights = np.where(played == k, 1 / estimates, 0.0)
         error = weights.std() / np.sqrt(T)
         assert weights.mean() == pytest.approx(1 - (1 - 1 / K) ** (m + 1), abs=4 * error)
@@ -331,12 +334,12 @@ def test_estimates_agree_with_direct_simulation(make):
     for _ in range(40):
         action, p, told = learner.predict(0, "xyz")
         learner.learn(0, action, (0.1, 0.5, 0.6)["xyz".index(action)], p, **told)
-    law = np.array([learner.score(0, "xyz", a) for a in "xyz"])
-    plays = np.bincount(learner.player.would_play(0, 600, seed=99), minlength=3) / 600
-    error = np.sqrt(2 * law * (1 - law) / 600)
-    assert law.sum() == pytest.approx(1.0)
-    assert law.min() < 0.3
-    assert (abs(law - plays) <= 4.5 * error).all()
+    distribution = np.array([learner.score(0, "xyz", a) for a in "xyz"])
+    plays = np.bincount(learner.current_learner.would_play(0, 600, seed=99), minlength=3) / 600
+    error = np.sqrt(2 * distribution * (1 - distribution) / 600)
+    assert distribution.sum() == pytest.approx(1.0)
+    assert distribution.min() < 0.3
+    assert (abs(distribution - plays) <= 4.5 * error).all()
 
 
 def test_asking_changes_nothing():
@@ -372,7 +375,9 @@ def test_the_learner_given_stays_as_it_is():
         learner = CobaLearner(one)
         action, p, told = learner.predict(None, SIDES)
         learner.learn(None, action, 0.5, p, **told)
-        assert (one.rounds, learner.player.rounds) == ((30, 31) if one is trained else (0, 1))
+        assert (one.rounds, learner.current_learner.rounds) == (
+            (30, 31) if one is trained else (0, 1)
+        )
     assert CobaLearner(trained).score(None, SIDES, "right") > 0.9
 
 
@@ -403,11 +408,11 @@ def test_rewards_may_come_late_and_in_any_order():
     for i, answer in ((2, third), (0, None), (1, second)):
         learner.learn(None, told[i][0], 0.25 * i, told[i][1], **told[i][2])
         twin.update(1 - 0.25 * i, decision=answer)
-    assert learner.player.certificate() == twin.certificate()
+    assert learner.current_learner.certificate() == twin.certificate()
     for i in range(3):
         with pytest.raises(hn.OrderError):
             learner.learn(None, told[i][0], 0.5, told[i][1], **told[i][2])
-    assert learner.player.rounds == 3
+    assert learner.current_learner.rounds == 3
 
 
 def test_who_cannot_learn_late_drops_the_round_before():
@@ -419,7 +424,7 @@ def test_who_cannot_learn_late_drops_the_round_before():
     with pytest.raises(hn.OrderError, match="Prompt cannot learn late"):
         learner.learn(None, early[0], 1.0, early[1], **early[2])
     learner.learn(None, now[0], 1.0, now[1], **now[2])
-    assert learner.player.rounds == 1
+    assert learner.current_learner.rounds == 1
 
 
 def test_rewards_become_losses_in_the_range_of_the_learner():
@@ -439,7 +444,7 @@ def test_rewards_become_losses_in_the_range_of_the_learner():
         learner = CobaLearner(hn.Restarting(inner), draws=None)
         action, more = learner.predict(None, SIDES)
         learner.learn(None, action, 0.0, None, **more)
-        assert learner.player.certificate().loss == high
+        assert learner.current_learner.certificate().loss == high
 
 
 @pytest.mark.parametrize("reward", [1.01, -0.5, float("nan"), "much", None])
@@ -451,7 +456,7 @@ def test_a_refused_reward_changes_nothing(reward):
     with pytest.raises(hn.OrderError, match="was decided for"):
         learner.learn(None, "up", 0.5, p, **told)
     learner.learn(None, action, 0.5, p, **told)
-    assert learner.player.rounds == 1
+    assert learner.current_learner.rounds == 1
 
 
 def test_refused_predictions_change_nothing():
@@ -460,7 +465,7 @@ def test_refused_predictions_change_nothing():
         for verb in (learner.predict, functools.partial(learner.score, action="w")):
             with pytest.raises(hn.HannanError):
                 verb(*wrong)
-    assert learner.player is None
+    assert learner.current_learner is None
     assert learner.predict(0, "cab")[:2] == twin.predict(0, "cab")[:2]
     with pytest.raises(hn.ParameterError, match="'positions'"):
         learner.predict(0, "abd")

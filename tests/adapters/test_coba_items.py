@@ -56,11 +56,11 @@ def sparse(count=100, seed=1):
 
 
 NAMES = ["price", "colour=red", "colour=blue", "colour=green"]
-CONTRACT = {"FromCoba, described": FromCoba(dense(60), actions="described")}
+CONTRACT = {"FromCoba, described": FromCoba(dense(60), actions="items")}
 
 
 def bandit(seed=0, **options):
-    return hn.bandit(actions="described", seed=seed, **options)
+    return hn.bandit(actions="items", seed=seed, **options)
 
 
 def column(result, name, **where):
@@ -78,14 +78,14 @@ def column(result, name, **where):
     [(dense, {}), (sparse, {"action_encoding": NAMES}), (sparse, {"action_encoding": 16})],
 )
 def test_an_experiment_gives_the_numbers_of_a_game_and_beats_random(world, options):
-    ours = CobaLearner(bandit(), actions="described", **options)
+    ours = CobaLearner(bandit(), actions="items", **options)
     result = cb.Experiment(world(), [ours, cb.RandomLearner()]).run(quiet=True)
-    game = hn.play(bandit(), FromCoba(world(), actions="described", **options))
+    game = hn.play(bandit(), FromCoba(world(), actions="items", **options))
     rewards = column(result, "reward", learner_id=0)
     assert rewards == pytest.approx(1.0 - game.losses, abs=1e-5)
     assert np.mean(rewards) > np.mean(column(result, "reward", learner_id=1)) + 0.1
     described = next(iter(result.learners.to_dicts()))
-    assert described["actions"] == "described"
+    assert described["actions"] == "items"
 
 
 @pytest.mark.parametrize("size", [None, 1, 4])
@@ -94,7 +94,7 @@ def test_without_probabilities_the_same_is_played(size):
         world = world if size is None else world.batch(size)
         plays = [
             column(cb.Experiment(world, CobaLearner(
-                bandit(), actions="described", draws=draws, **options
+                bandit(), actions="items", draws=draws, **options
             )).run(quiet=True), "action")
             for draws in (None, 100)
         ]  # fmt: skip
@@ -103,7 +103,7 @@ def test_without_probabilities_the_same_is_played(size):
 
 
 def test_rows_are_the_features_and_rounds_are_menus():
-    environment = FromCoba(dense(20), actions="described")
+    environment = FromCoba(dense(20), actions="items")
     assert (environment.n_actions, environment.labels, environment.oblivious) == (None, [], True)
     for interaction, this_round in zip(
         dense(20)[0].read(), environment.rounds(20, np.random.default_rng(0)), strict=True
@@ -112,14 +112,14 @@ def test_rows_are_the_features_and_rounds_are_menus():
         assert menu == hn.Menu(np.array(interaction["context"], float), interaction["actions"])
         losses = this_round.reveal(0)
         assert losses == pytest.approx([1.0 - earned(row) for row in interaction["actions"]])
-    named = FromCoba(sparse(3), actions="described", action_encoding=NAMES)
+    named = FromCoba(sparse(3), actions="items", action_encoding=NAMES)
     first = next(iter(sparse(3)[0].read()))["actions"]
     assert named.contexts[0].rows[:, 0].tolist() == [each["price"] for each in first]
     assert named.contexts[0].rows[:, 1:].tolist() == np.eye(3).tolist()
 
 
 def test_probabilities_are_those_of_the_learner_and_asking_changes_nothing():
-    learner, twin = CobaLearner(bandit(), actions="described"), bandit()
+    learner, twin = CobaLearner(bandit(), actions="items"), bandit()
     rng = np.random.default_rng(3)
     for _ in range(40):
         offer = rng.normal(size=(3, 2)).tolist()
@@ -132,11 +132,11 @@ def test_probabilities_are_those_of_the_learner_and_asking_changes_nothing():
         assert (action, p) == (offer[number], pytest.approx(q[number]))
         learner.learn((1.0,), action, earned(action), p, **told)
         twin.update(1.0 - earned(action))
-    assert learner.player.rounds == twin.rounds == 40
+    assert learner.current_learner.rounds == twin.rounds == 40
 
 
 def test_rewards_may_come_late_and_copies_play_on():
-    learner = CobaLearner(bandit(), actions="described")
+    learner = CobaLearner(bandit(), actions="items")
     rng = np.random.default_rng(4)
     offers = [rng.normal(size=(2 + i % 3, 2)).tolist() for i in range(9)]
     told = [learner.predict(None, offer) for offer in offers[:3]]
@@ -145,19 +145,19 @@ def test_rewards_may_come_late_and_copies_play_on():
     for one in twins:
         for action, p, more in copy.deepcopy(told[::-1]):
             one.learn(None, action, earned(action), p, **more)
-        assert one.player.rounds == 3
+        assert one.current_learner.rounds == 3
         games.append([one.predict(None, offer)[:2] for offer in offers[3:]])
     assert games[0] == games[1] == games[2]
 
 
 def test_rules_of_your_own_are_played_with_any_context():
     rules = hn.oracles.ListedRules([lambda x, rows: rows[:, 0], lambda x, rows: -rows[:, 0]])
-    learner = CobaLearner(hn.ContextSemiBanditFTPL(rules, seed=0), actions="described")
+    learner = CobaLearner(hn.ContextSemiBanditFTPL(rules, seed=0), actions="items")
     world = cb.Environments.from_lambda(
         200, lambda i: "rain", lambda i, x: [i / 8, i / 8 + 1], lambda i, x, a: float(a > i / 8)
     )
     assert len(cb.Experiment(world, learner).run(quiet=True).interactions) == 200
-    assert learner.player.best_policy()(hn.Menu("rain", [[1.0], [2.0]])) == 1
+    assert learner.current_learner.best_policy()(hn.Menu("rain", [[1.0], [2.0]])) == 1
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_rules_of_your_own_are_played_with_any_context():
     ],
 )
 def test_refused_offers_change_nothing(context, actions, said):
-    learner, twin = (CobaLearner(bandit(), actions="described") for _ in range(2))
+    learner, twin = (CobaLearner(bandit(), actions="items") for _ in range(2))
     offers = np.random.default_rng(5).normal(size=(12, 3, 2)).tolist()
     for t, offer in enumerate(offers):
         answers = []
@@ -189,30 +189,30 @@ def test_refused_offers_change_nothing(context, actions, said):
             answers.append((action, p))
             one.learn(None, action, earned(action), p, **told)
         assert answers[0] == answers[1]
-    assert learner.player.rounds == 12
+    assert learner.current_learner.rounds == 12
 
 
 def test_learners_and_options_that_do_not_go_together_are_refused():
     plain = hn.ContextSemiBanditFTPL(hn.oracles.AllPolicies(1, 2), seed=0)
     for given, options, said in (
-        (bandit(), {}, "pass actions='described'"),
-        (plain, {"actions": "described"}, "needs a learner for described actions"),
-        (plain, {"action_encoding": 4}, "goes with actions='described'"),
-        (bandit(), {"actions": "described", "action_encoding": 0}, "'action_encoding'"),
-        (bandit(), {"actions": "described", "action_encoding": ["a", "a"]}, "'action_encoding'"),
+        (bandit(), {}, "pass actions='items'"),
+        (plain, {"actions": "items"}, "needs a learner for described actions"),
+        (plain, {"action_encoding": 4}, "goes with actions='items'"),
+        (bandit(), {"actions": "items", "action_encoding": 0}, "'action_encoding'"),
+        (bandit(), {"actions": "items", "action_encoding": ["a", "a"]}, "'action_encoding'"),
     ):
         with pytest.raises(hn.ParameterError, match=said):
             CobaLearner(given, **options)
     for make, options, said in (
-        (lambda K: bandit(), {}, "pass actions='described'"),
-        (lambda K: plain, {"actions": "described"}, "needs a learner for described actions"),
+        (lambda K: bandit(), {}, "pass actions='items'"),
+        (lambda K: plain, {"actions": "items"}, "needs a learner for described actions"),
     ):
         with pytest.raises(hn.ParameterError, match=said):
             CobaLearner(make, **options).predict(None, [[1.0], [2.0]])
-    made = CobaLearner(lambda K: bandit(), actions="described")
+    made = CobaLearner(lambda K: bandit(), actions="items")
     assert made.predict(None, [[1.0], [2.0]])[0] in ([1.0], [2.0])
     with pytest.raises(hn.ContextError, match="does not list"):
-        FromCoba(sparse(), actions="described", action_encoding=["price"])
+        FromCoba(sparse(), actions="items", action_encoding=["price"])
     with pytest.raises(hn.ParameterError, match="action_encoding"):
         FromCoba(dense(), action_encoding=4)
 
@@ -221,8 +221,8 @@ def test_learners_and_options_that_do_not_go_together_are_refused():
 
 
 def test_logs_of_items_are_estimated_by_hand_and_learned_from():
-    log = log_from_coba(dense(300).logged(cb.RandomLearner(seed=2)), actions="described")
-    assert log.described
+    log = log_from_coba(dense(300).logged(cb.RandomLearner(seed=2)), actions="items")
+    assert log.takes_items
     assert log.n_actions == 4
     assert [1 / len(menu) for menu in log.contexts] == pytest.approx(log.propensities.tolist())
     for row in log:
@@ -247,11 +247,11 @@ def test_logs_of_items_are_estimated_by_hand_and_learned_from():
 
 
 def test_logs_of_items_come_back_as_they_were():
-    log = log_from_coba(dense(30).logged(cb.RandomLearner(seed=2)), actions="described")
+    log = log_from_coba(dense(30).logged(cb.RandomLearner(seed=2)), actions="items")
     there = log_to_coba(log, reward_range=(-1, 3))
     first = next(there.read())
     assert first["action"] in first["actions"]
-    assert log_from_coba(there, reward_range=(-1, 3), actions="described") == log
+    assert log_from_coba(there, reward_range=(-1, 3), actions="items") == log
     evaluator = SequentialCB(learn=None, eval="ips", record="reward")
     result = cb.Experiment([there], cb.RandomLearner(), evaluator).run(quiet=True)
     assert column(result, "reward") == pytest.approx((3 - 4 * log.losses).tolist(), abs=1e-4)
@@ -265,7 +265,7 @@ def test_logs_of_items_that_cannot_be_converted_are_refused():
         ({**row, "action": [1.0], "actions": [[1.0], [1.0]]}, "more than once"),
     ):
         with pytest.raises(hn.ParameterError, match=said):
-            log_from_coba(Rows([given]), actions="described")
+            log_from_coba(Rows([given]), actions="items")
     alike = hn.Menu(None, [[1.0], [1.0]], ids=["a", "b"])
     with pytest.raises(hn.ParameterError, match="Round 0 of the log offers two actions"):
         log_to_coba(hn.off_policy.Log([alike], [0], [0.5], [0.5], 2))
@@ -278,11 +278,11 @@ def test_items_are_played_by_learners_of_coba_and_by_ours_as_in_a_game():
     items = Items(offered=4, pool=30, clicks=(0.1, 0.9))
     world = ToCoba(items, horizon=200, seed=7, reward_range=(-1, 1))
     assert list(world.read()) == list(world.read())
-    ours = CobaLearner(bandit(), actions="described", reward_range=(-1, 1))
+    ours = CobaLearner(bandit(), actions="items", reward_range=(-1, 1))
     result = cb.Experiment(world, [cb.LinUCBLearner(), cb.RandomLearner(), ours]).run(quiet=True)
     assert len(result.interactions) == 600
     assert set(column(result, "reward")) == {-1.0, 1.0}
-    again = FromCoba(world, actions="described", reward_range=(-1, 1))
+    again = FromCoba(world, actions="items", reward_range=(-1, 1))
     for mine, this_round in zip(
         again.rounds(200, np.random.default_rng(0)),
         items.rounds(200, np.random.default_rng(7)),

@@ -192,7 +192,7 @@ def clicks(n=600, seed=0):
 def test_items_with_features_make_menus():
     given = feedback()
     plain, log = log_from_obp(given), log_from_obp(given, action_context=ITEMS)
-    assert log.described
+    assert log.takes_items
     for t, menu in enumerate(log.contexts):
         assert menu == hn.Menu(given["context"][t], ITEMS, ids=[0, 1, 2])
     for name in ("actions", "losses", "propensities", "distribution"):
@@ -241,7 +241,7 @@ def test_estimates_on_items_equal_by_hand_and_those_of_numbers():
 
 def test_learners_of_described_actions_learn_from_logs_of_items():
     log = log_from_obp(clicks(), action_context=ITEMS)
-    learner = hn.bandit(actions="described", seed=0)
+    learner = hn.bandit(actions="items", seed=0)
     hn.play(learner, log.environment(), seed=0)
     assert evaluate(log, learner, "dr").value < log.losses.mean() - 0.15
 

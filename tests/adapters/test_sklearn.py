@@ -29,7 +29,7 @@ def impossible(estimator):
     """What no online learner can pass."""
     return {
         "check_sample_weight_equivalence_on_dense_data": (
-            "predict_proba is the law of the next play, which is tuned by what happened in the "
+            "predict_proba is the distribution of the next play, which is tuned by the "
             "rounds so far: their order and number count, and the check shuffles them"
         )
     }
@@ -137,7 +137,7 @@ def test_probabilities_are_those_of_play(oracle):
     model = OnlinePolicyClassifier(oracle, epsilon=0.5, draws=n, random_state=0).fit(rows, Y[:60])
     proba = model.predict_proba(rows)
     np.testing.assert_allclose(proba.sum(axis=1), 1.0)
-    # Where the law depends most on the size of the noise: neither decided nor indifferent.
+    # Where the distribution depends most on the size of the noise: neither decided nor indifferent.
     telling = np.argsort(abs(proba.max(axis=1) - 0.7))[:6]
     for i in telling:
         seen = np.bincount(model.learner_.would_play(rows[i], n, seed=int(i)), minlength=3)

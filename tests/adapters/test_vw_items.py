@@ -44,7 +44,7 @@ def records(count=60, seed=0):
 
 def adf_log():
     rounds = hn.adapters.read_vw(ADF.splitlines(), "cb_adf")
-    return hn.adapters.log_from_vw(rounds, actions="described")
+    return hn.adapters.log_from_vw(rounds, actions="items")
 
 
 def test_contexts_are_menus_with_tags_for_ids():
@@ -81,11 +81,11 @@ def test_ips_and_dr_equal_by_hand():
 
 def test_dr_guesses_from_features_of_items():
     rounds = list(hn.adapters.read_dsjson([json.dumps(each) for each in records(400)]))
-    log = hn.adapters.log_from_vw(rounds, actions="described", cost_range=(-1, 0))
+    log = hn.adapters.log_from_vw(rounds, actions="items", cost_range=(-1, 0))
     small = hn.off_policy.evaluate(log, lambda menu: int(menu.rows[:, 0].argmin()), "dr")
     large = hn.off_policy.evaluate(log, lambda menu: int(menu.rows[:, 0].argmax()), "dr")
     assert small.value + 0.2 < large.value
-    learner = hn.bandit(actions="described", seed=0)
+    learner = hn.bandit(actions="items", seed=0)
     hn.play(learner, log.environment(), seed=0)
     ours = hn.off_policy.evaluate(log, learner, "ips")
     assert np.isfinite(ours.value)
@@ -95,7 +95,7 @@ def test_what_is_read_is_written_again():
     log, out = adf_log(), io.StringIO()
     hn.adapters.write_vw(hn.adapters.log_to_vw(log, "cb_adf", names=["age"]), out, "cb_adf")
     again = hn.adapters.log_from_vw(
-        hn.adapters.read_vw(out.getvalue().splitlines(), "cb_adf"), actions="described"
+        hn.adapters.read_vw(out.getvalue().splitlines(), "cb_adf"), actions="items"
     )
     assert again == log
     with pytest.raises(hn.ParameterError, match="cb_adf"):
@@ -111,7 +111,7 @@ def test_what_is_read_is_written_again():
 )
 def test_bad_logs_are_refused_by_name(lines, said):
     with pytest.raises(hn.HannanError, match=said):
-        hn.adapters.log_from_vw(hn.adapters.read_vw(lines, "cb_adf"), actions="described")
+        hn.adapters.log_from_vw(hn.adapters.read_vw(lines, "cb_adf"), actions="items")
 
 
 @pytest.mark.parametrize(

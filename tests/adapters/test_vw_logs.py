@@ -33,14 +33,18 @@ def through_json(log):
         place = offered.index(row.action)
         context = {"x": {str(i): v for i, v in enumerate(row.context.tolist())}}
         context["_multi"] = [{"a": {str(k): 1}} for k in offered]
-        law = row.distribution[offered].tolist()
+        distribution = row.distribution[offered].tolist()
         label = {"_label_cost": row.loss, "_label_probability": row.propensity}
-        label |= {"_labelIndex": place, "a": [k + 1 for k in range(len(offered))], "p": law}
+        label |= {
+            "_labelIndex": place,
+            "a": [k + 1 for k in range(len(offered))],
+            "p": distribution,
+        }
         lines.append(json.dumps({**label, "c": context}))
     return A.read_dsjson(lines)
 
 
-def some_log(available=False, law=False, seed=0, n=50, K=4):
+def some_log(available=False, distribution=False, seed=0, n=50, K=4):
     rng = np.random.default_rng(seed)
     table = rng.dirichlet(np.ones(K), size=n)
     offers = None
@@ -54,7 +58,9 @@ def some_log(available=False, law=False, seed=0, n=50, K=4):
     actions = np.array([rng.choice(K, p=row) for row in table])
     p = table[np.arange(n), actions]
     contexts = rng.normal(size=(n, 3)) * [1e-7, 1.0, 1e9]
-    return hn.off_policy.Log(contexts, actions, rng.random(n), p, K, offers, table if law else None)
+    return hn.off_policy.Log(
+        contexts, actions, rng.random(n), p, K, offers, table if distribution else None
+    )
 
 
 @pytest.mark.parametrize("available", [False, True])
@@ -71,7 +77,7 @@ def test_a_log_goes_through_cb_adf_and_back():
 
 
 def test_a_log_is_read_from_dsjson_with_the_probabilities_of_all_actions():
-    log = some_log(law=True)
+    log = some_log(distribution=True)
     assert A.log_from_vw(through_json(log), columns=COLUMNS) == log
 
 
@@ -80,7 +86,7 @@ def test_actions_that_come_and_go_are_known_by_their_features():
     log = some_log(available=True)
     rounds = through_text(A.log_to_vw(log, "cb_adf"), "cb_adf")
     assert A.log_from_vw(rounds, columns=COLUMNS, actions="features") == log
-    log = some_log(available=True, law=True)
+    log = some_log(available=True, distribution=True)
     assert A.log_from_vw(through_json(log), columns=COLUMNS, actions="features") == log
 
 

@@ -10,7 +10,7 @@ from hannan.baselines.kalai_vempala import exponential_complexity
 from hannan.core.oracle import with_rounds
 from tests import naive, problems
 from tests.cases import Match
-from tests.statistics import same_law
+from tests.statistics import same_distribution
 
 PATHS = hn.oracles.Paths([(0, 1), (1, 3), (0, 2), (2, 3), (1, 2)], 0, 3)
 CONTRACT = {
@@ -36,7 +36,7 @@ def leaders(rows, history, draws, scale, K, seed=1):
 @pytest.mark.stat
 @pytest.mark.parametrize("epsilon", [0.2, 1.0])
 def test_experts_are_played_as_in_a_direct_simulation(epsilon):
-    # A game of 9000 rounds with zero losses after a few real ones: 9000 draws of one law.
+    # A game of 9000 rounds with zero losses after a few real ones: 9000 draws of one distribution.
     oracle = hn.oracles.AllPolicies(1, 4)
     history = problems.rounds(1, 4, 6, seed=3)
     learner = KalaiVempala(oracle, epsilon=epsilon, seed=0)
@@ -46,7 +46,7 @@ def test_experts_are_played_as_in_a_direct_simulation(epsilon):
     noise = np.random.default_rng(1).exponential(scale=1.0 / epsilon, size=(9000, 4))
     expected = np.argmin(totals - noise, axis=1)
     assert len(set(expected.tolist())) > 1
-    assert same_law(found, expected) > 1e-4
+    assert same_distribution(found, expected) > 1e-4
 
 
 @pytest.mark.stat
@@ -69,7 +69,7 @@ def test_every_context_and_element_carries_noise(kind):
     found = problems.play(learner, [(1, np.zeros(3))] * 2500)
     expected = [rows[n][1] for n in leaders(rows, history, 2500, 2.0, 3)]
     assert len(set(expected)) > 1
-    assert same_law(found, expected) > 1e-4
+    assert same_distribution(found, expected) > 1e-4
 
 
 @pytest.mark.stat
@@ -80,7 +80,7 @@ def test_longer_actions_are_not_favoured():
     noise = 1.0 - np.random.default_rng(0).exponential(size=(4000, 5))
     member = np.array([[1, 1, 0, 0, 0], [0, 0, 1, 1, 0], [1, 0, 0, 1, 1]])
     expected = member.sum(axis=1)[np.argmin(noise @ member.T, axis=1)]
-    assert same_law(found, expected) > 1e-4
+    assert same_distribution(found, expected) > 1e-4
 
 
 @pytest.mark.slow
@@ -100,7 +100,7 @@ def test_the_noise_has_the_documented_size(options, scale):
         problems.play(learner, history)
         found.append(learner.act(0))
     expected = leaders([[0], [1], [2]], history, 2500, 2.0 * scale, 3)
-    assert same_law(found, expected) > 1e-4
+    assert same_distribution(found, expected) > 1e-4
 
 
 @pytest.mark.slow
@@ -181,7 +181,7 @@ def test_copies_with_other_noise_play_the_same_law():
     problems.play(learner, [(0, np.array([1.0, 0.0, 0.5]))] * 3)
     copies = learner.would_play(0, copies=2000, seed=4)
     own = problems.play(learner, [(0, np.zeros(3))] * 2000)
-    assert same_law(copies, own) > 1e-4
+    assert same_distribution(copies, own) > 1e-4
 
 
 def test_best_policy_is_the_leader_without_noise():

@@ -27,7 +27,7 @@ LEARNERS = {
 }
 NAMES = [*LEARNERS, "Restarting"]
 SURE = 1e-3 / (4 * len(NAMES))
-"""Equal laws are called different with probability 1e-3 in all tests together."""
+"""Equal distributions are called different with probability 1e-3 in all tests together."""
 
 
 def made(name):
@@ -47,21 +47,21 @@ def trained(twin, rounds=31):
     return twin
 
 
-def fits(counts, law):
-    """The p-value of counts under a law; actions it rules out must not occur."""
-    assert not counts[law == 0.0].any()
-    likely = law * counts.sum() >= 5.0
-    wanted = law[likely] * counts[likely].sum() / law[likely].sum()
+def fits(counts, distribution):
+    """The p-value of counts under a distribution; actions it rules out must not occur."""
+    assert not counts[distribution == 0.0].any()
+    likely = distribution * counts.sum() >= 5.0
+    wanted = distribution[likely] * counts[likely].sum() / distribution[likely].sum()
     return chisquare(counts[likely], wanted).pvalue if likely.sum() > 1 else 1.0
 
 
 def check(learner, context, some):
-    law = learner.propensities(context, available=some)
-    assert law.draws == 0
-    assert not law.standard_errors.any()
-    assert law.probabilities.sum() == pytest.approx(1.0)
+    distribution = learner.propensities(context, available=some)
+    assert distribution.draws == 0
+    assert not distribution.standard_errors.any()
+    assert distribution.probabilities.sum() == pytest.approx(1.0)
     copies = learner.would_play(context, COPIES, seed=5, available=some)
-    assert fits(np.bincount(copies, minlength=K), law.probabilities) > SURE
+    assert fits(np.bincount(copies, minlength=K), distribution.probabilities) > SURE
 
 
 @pytest.mark.stat

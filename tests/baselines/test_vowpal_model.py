@@ -35,9 +35,9 @@ LESSONS = [(x, a, float(a != (x == "rain"))) for x in ("sun", "rain") for a in r
 
 def test_the_law_is_over_what_is_available():
     model = taught("--epsilon 0.1")
-    assert model.law(opened("rain")).round(3).tolist() == [0.033, 0.933, 0.033]
-    assert model.law(opened("rain", [0, 1])).round(3).tolist() == [0.05, 0.95, 0.0]
-    assert model.law(opened("rain", [2])).tolist() == [0.0, 0.0, 1.0]
+    assert model.distribution(opened("rain")).round(3).tolist() == [0.033, 0.933, 0.033]
+    assert model.distribution(opened("rain", [0, 1])).round(3).tolist() == [0.05, 0.95, 0.0]
+    assert model.distribution(opened("rain", [2])).tolist() == [0.0, 0.0, 1.0]
 
 
 def test_a_round_is_learned_as_it_was_shown_whether_or_not_it_was_asked_about():
@@ -46,12 +46,12 @@ def test_a_round_is_learned_as_it_was_shown_whether_or_not_it_was_asked_about():
         for model in (asked, silent):
             this_round = opened("rain", available)
             if model is asked:
-                model.law(this_round)
+                model.distribution(this_round)
             this_round.play(1)
             model.learn(this_round, 1.0, 0.5)
     for x in ("sun", "rain", np.array([0.5, 1.0]), None):
-        assert (asked.law(opened(x)) == silent.law(opened(x))).all()
-    assert (asked.law(opened("rain")) != taught().law(opened("rain"))).any()
+        assert (asked.distribution(opened(x)) == silent.distribution(opened(x))).all()
+    assert (asked.distribution(opened("rain")) != taught().distribution(opened("rain"))).any()
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_copies_and_files_carry_what_was_learned(twin):
         this_round.play(2)
         each.learn(this_round, 0.5, 0.2)
     for x in ("sun", "rain"):
-        assert (again.law(opened(x)) == model.law(opened(x))).all()
+        assert (again.distribution(opened(x)) == model.distribution(opened(x))).all()
 
 
 def test_bad_options_are_refused_in_the_name_of_the_owner():

@@ -39,14 +39,14 @@ def test_laws_equal_those_of_the_text_interface(arguments):
     for row, losses in rounds(400):
         shown = "shared |x " + " ".join(f"{j}:{value!r}" for j, value in enumerate(row.tolist()))
         lines = [shown, "|a 0", "|a 1", "|a 2"]
-        law = np.array(native.predict(lines))
-        np.testing.assert_allclose(learner.probabilities(row), law, atol=2e-5)
+        distribution = np.array(native.predict(lines))
+        np.testing.assert_allclose(learner.probabilities(row), distribution, atol=2e-5)
         action = learner.act(row)
         cost = float(losses[action])
-        lines[1 + action] = f"{action}:{cost!r}:{float(law[action])!r} |a {action}"
+        lines[1 + action] = f"{action}:{cost!r}:{float(distribution[action])!r} |a {action}"
         native.learn(lines)
         learner.update(cost)
-        moved = max(moved, law.max() - 1 / 3)
+        moved = max(moved, distribution.max() - 1 / 3)
     assert moved > 0.1
 
 
@@ -56,14 +56,14 @@ def test_play_follows_the_law():
     learner = hn.baselines.VowpalWabbit(3, "--epsilon 0.5", seed=0)
     play(learner, rounds(100))
     context = rounds(1, seed=9)[0][0]
-    law = learner.probabilities(context)
-    assert sorted(law.round(4)) == [0.1667, 0.1667, 0.6667]
+    distribution = learner.probabilities(context)
+    assert sorted(distribution.round(4)) == [0.1667, 0.1667, 0.6667]
     for sample in (
         learner.would_play(context, copies=3000, seed=1),
         [learner.act(context) for _ in range(3000)],
     ):
         counts = np.bincount(sample, minlength=3)
-        assert stats.chisquare(counts, 3000 * law / law.sum()).pvalue > 1e-4
+        assert stats.chisquare(counts, 3000 * distribution / distribution.sum()).pvalue > 1e-4
 
 
 def test_asking_changes_nothing():
@@ -124,7 +124,7 @@ def test_a_larger_loss_range_only_rescales():
 
 
 def test_the_seed_reaches_the_random_numbers_of_vw():
-    laws = []
+    distributions = []
     for seed in (0, 1):
         learner = hn.baselines.VowpalWabbit(3, "--bag 5", seed=seed)
         for t, (context, losses) in enumerate(rounds(30)):
@@ -132,8 +132,8 @@ def test_the_seed_reaches_the_random_numbers_of_vw():
             opened.play(t % 3)  # the same lesson, whatever was drawn
             opened.probability = 1 / 3
             learner.close(opened, float(losses[t % 3]), recorded=False)
-        laws.append([learner.probabilities(x).tolist() for x, _ in rounds(30, seed=5)])
-    assert laws[0] != laws[1]
+        distributions.append([learner.probabilities(x).tolist() for x, _ in rounds(30, seed=5)])
+    assert distributions[0] != distributions[1]
 
 
 @pytest.mark.parametrize("bad", ["--nonsense", "--cb_explore 3", "--epsilon much", "'", 3, None])

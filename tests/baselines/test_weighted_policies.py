@@ -65,10 +65,10 @@ def test_weights_add_up_by_action():
 
 def test_the_law_is_that_of_what_is_played_for_each_policy():
     table = Someone(ROWS)
-    np.testing.assert_allclose(table._law(opened(0)), np.array([1, 10, 4]) / 15)
+    np.testing.assert_allclose(table._action_distribution(opened(0)), np.array([1, 10, 4]) / 15)
     restricted = opened(0, plays=[0, 0, 2])  # action 1 is not available
-    np.testing.assert_allclose(table._law(restricted), np.array([11, 0, 4]) / 15)
-    elements = Someone(SLATES, weights=np.ones(4))._law(opened(0))
+    np.testing.assert_allclose(table._action_distribution(restricted), np.array([11, 0, 4]) / 15)
+    elements = Someone(SLATES, weights=np.ones(4))._action_distribution(opened(0))
     np.testing.assert_allclose(elements, [0.75, 0.75, 0.5])
     assert table.weights.tolist() == [1.0, 2.0, 4.0, 8.0]
 
@@ -100,11 +100,11 @@ def test_replays_follow_the_law():
     table = Someone(ROWS)
     for this_round in (opened(0), opened(0, plays=[0, 0, 2])):
         drawn = table._replay(this_round, 4000, np.random.default_rng(0))
-        law = table._law(this_round)
+        distribution = table._action_distribution(this_round)
         counts = np.bincount(drawn, minlength=3)
-        assert not counts[law == 0.0].any()
-        kept = law > 0.0
-        assert stats.chisquare(counts[kept], 4000 * law[kept]).pvalue > 1e-4
+        assert not counts[distribution == 0.0].any()
+        kept = distribution > 0.0
+        assert stats.chisquare(counts[kept], 4000 * distribution[kept]).pvalue > 1e-4
 
 
 def test_what_is_wrong_is_named_after_the_owner():

@@ -55,16 +55,17 @@ def test_two_experts_against_follow_the_leader():
 
 
 @pytest.mark.parametrize(("setting", "kappa"), [("transductive", 1), ("separator", d)])
-@pytest.mark.parametrize("known_law", [False, True])
+@pytest.mark.parametrize("known_distribution", [False, True])
 @pytest.mark.parametrize(("budget", "share"), [(3.0, 0.95), (0.5, 0.0), (1.0, 0.5)])
-def test_hints_with_a_budget(setting, kappa, known_law, budget, share):
+def test_hints_with_a_budget(setting, kappa, known_distribution, budget, share):
     options = {
-        "setting": setting, "known_law": known_law, "budget": budget, "share": share, "start": 1.5
+        "setting": setting, "known_distribution": known_distribution, "budget": budget,
+        "share": share, "start": 1.5,
     }  # fmt: skip
     bound = hinted(T, loss_bound=B, **options, **SIZES)
-    unrest = 2.6 * kappa * G * K + 1 if known_law else 2 * K * (2 * kappa * G + 1)
+    unrest = 2.6 * kappa * G * K + 1 if known_distribution else 2 * K * (2 * kappa * G + 1)
     roots = budget * math.sqrt(G * T) + 2 * math.sqrt(unrest * T / (1 - share))
-    roots += 2 * math.sqrt(T) if known_law else 0.0  # what a covered baseline may hide
+    roots += 2 * math.sqrt(T) if known_distribution else 0.0  # what a covered baseline may hide
     cut = 2 * math.sqrt(K * T) / math.e
     assert bound.value == pytest.approx(B * (roots + cut) + 1.5)
     D = B * math.sqrt(unrest * T / (1 - share)) + 1.5
@@ -88,9 +89,9 @@ def test_hints_with_a_budget(setting, kappa, known_law, budget, share):
 def test_what_safe_hints_cost(G, share, drawn, known):
     """In units of what a learner without a predictor has."""
     options = {"d": 1, "n_actions": 5, "complexity": G}
-    for second_moment, known_law, factor in ((2.0, False, drawn), (1.0, True, known)):
+    for second_moment, known_distribution, factor in ((2.0, False, drawn), (1.0, True, known)):
         calm = self_tuned(10**6, feedback="bandit", second_moment=second_moment, **options).value
-        bold = hinted(10**6, share=share, known_law=known_law, **options).value
+        bold = hinted(10**6, share=share, known_distribution=known_distribution, **options).value
         assert bold / calm == pytest.approx(factor, abs=0.01)
 
 

@@ -282,7 +282,7 @@ def test_a_learner_that_uses_hidden_losses_is_noticed():
     class Cheats(Good):
         """Sees every loss, though only that of its action is revealed."""
 
-        feedback = hn.Feedback.SEMI
+        feedback = hn.Feedback.BANDIT
         leaked = 0
 
         def act(self, context=None, available=None):

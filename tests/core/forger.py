@@ -112,18 +112,18 @@ def cases() -> list[Case]:
     for name, (oracle, contexts, _) in contracts.ORACLES.items():
         given = list(oracle.contexts) if contexts is None else list(contexts)
         X, K = given, oracle.n_actions
-        if oracle.described:
+        if oracle.takes_items:
             X, K = None if oracle.contexts is not None else given, max(map(len, contexts))
         top = float(K) if oracle.takes_functions else 1.0
         ways = [(hn.ContextFTPL, "adaptive"), (hn.ContextSemiBanditFTPL, 0.4)]
-        for kind, epsilon in ways[oracle.described :]:
+        for kind, epsilon in ways[oracle.takes_items :]:
             made = kind(oracle, X, epsilon=epsilon, seed=5, loss_range=(0.0, top))
             changing = isinstance(oracle, hn.oracles.Switching)
             count = len(given) if changing else 36
             put(
                 f"{kind.__name__}, {name}",
                 made,
-                list(contexts) if oracle.described else given,
+                list(contexts) if oracle.takes_items else given,
                 K,
                 count,
             )
@@ -132,7 +132,7 @@ def cases() -> list[Case]:
             put(f"setting, {name}", make(), range(6), 3)
     for name, oracle in saving.OPEN.items():
         for kind in (hn.ContextFTPL, hn.ContextSemiBanditFTPL):
-            known = {} if oracle.open_world else {"contexts": hn.Pool(saving.ROWS)}
+            known = {} if oracle.takes_new_contexts else {"contexts": hn.Pool(saving.ROWS)}
             fits = "Sklearn" in name  # in every draw, and no file says more for many of them
             if fits and kind is hn.ContextSemiBanditFTPL:
                 known["max_resamples"] = 3
@@ -504,15 +504,15 @@ def used(loaded: hn.off_policy.Watch, path: Path) -> str:
     refused = 0
     for t in range(ROUNDS):
         try:
-            loaded.decided(f"round {t}", None, t % 3, propensity=0.5)
-            loaded.answered(f"round {t}", t / ROUNDS)
+            loaded.add_decision(f"round {t}", None, t % 3, propensity=0.5)
+            loaded.add_loss(f"round {t}", t / ROUNDS)
         except hn.HannanError:
             refused += 1
     for number in loaded.open_decisions[:4]:
         try:
-            loaded.answered(number, 0.5)
+            loaded.add_loss(number, 0.5)
         except hn.HannanError:
-            loaded.forgotten(number)
+            loaded.abandon(number)
     str(loaded)
     loaded.save(path)
     return "played" if not refused else "refused at play"

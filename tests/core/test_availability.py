@@ -292,7 +292,7 @@ def test_a_restarting_learner_leaves_unavailable_actions_to_the_one_inside():
         for each in (learner, alone):
             each.update(hidden)
     assert learner._availability.costs is None
-    inside = learner.player._availability
+    inside = learner.current_learner._availability
     assert inside.by_score == alone._availability.by_score > 0
     assert inside.costs.guess(0)[0].tolist() == alone._availability.costs.guess(0)[0].tolist()
     assert learner.oracle_calls == alone.oracle_calls

@@ -123,7 +123,7 @@ def test_a_learner_in_a_learner_breaks_both(monkeypatch):
         patch.setattr(Availability, "note", raising(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             learner.update(0.5)
-    for broken in (learner, learner.player):
+    for broken in (learner, learner.current_learner):
         with pytest.raises(hn.OrderError, match="broken"):
             broken.act(0)
 
@@ -145,7 +145,7 @@ def test_a_decider_that_was_interrupted_is_broken(monkeypatch, tmp_path):
     shop.journal(path)
     answer = shop.decide()
     with monkeypatch.context() as patch:
-        patch.setattr(type(shop._board), "told", raising(KeyboardInterrupt))
+        patch.setattr(type(shop._scoreboard), "told", raising(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             shop.report(answer.id, 1.0)
     for call in (shop.decide, shop.summary, lambda: shop.save(tmp_path / "x.hannan")):

@@ -18,9 +18,9 @@ def test_a_round_hides_its_losses_until_an_action_is_revealed():
 
 def test_semi_bandit_feedback_is_the_losses_of_the_chosen_elements():
     losses = np.array([0.1, 0.2, 0.4])
-    assert hn.Round(None, losses).reveal(2, hn.Feedback.SEMI) == 0.4
-    assert type(hn.Round(None, losses).reveal(2, hn.Feedback.SEMI)) is float
-    chosen = hn.Round(None, losses).reveal(np.array([0, 2]), hn.Feedback.SEMI)
+    assert hn.Round(None, losses).reveal(2, hn.Feedback.BANDIT) == 0.4
+    assert type(hn.Round(None, losses).reveal(2, hn.Feedback.BANDIT)) is float
+    chosen = hn.Round(None, losses).reveal(np.array([0, 2]), hn.Feedback.BANDIT)
     assert chosen.tolist() == [0.1, 0.4]
 
 

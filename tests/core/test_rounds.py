@@ -409,7 +409,7 @@ def test_rounds_that_another_learner_opens_and_closes_are_those_of_act_and_updat
             made, decision = inner.open(context, late=True), alone.decide(context)
             assert inner.open_round(made.number).action == made.action
             assert (made.number, made.action) == (decision.id, decision.action)
-            assert repr(made.odds) == repr(decision.odds)
+            assert repr(made.record) == repr(decision.record)
             waiting.append((made, decision, losses))
         elif t % 17 == 3 and "FTPL" in name and "Playout" not in name and name != "FTPL":
             for each in (inner, alone):
@@ -561,12 +561,12 @@ def test_vowpal_wabbit_learns_with_the_probability_at_the_time_of_the_decision()
     for t, (row, losses) in enumerate(rounds):
         shown = "shared |x " + " ".join(f"{j}:{value!r}" for j, value in enumerate(row.tolist()))
         lines = [shown, "|a 0", "|a 1", "|a 2"]
-        law = np.array(native.predict(lines))
-        np.testing.assert_allclose(learner.probabilities(row), law, atol=2e-5)
+        distribution = np.array(native.predict(lines))
+        np.testing.assert_allclose(learner.probabilities(row), distribution, atol=2e-5)
         decision = learner.decide(row)
         a, cost = decision.action, float(losses[decision.action])
-        assert 1 / decision.weights[0] == pytest.approx(law[a], abs=2e-5)
-        lines[1 + a] = f"{a}:{cost!r}:{float(law[a])!r} |a {a}"
+        assert 1 / decision.weights[0] == pytest.approx(distribution[a], abs=2e-5)
+        lines[1 + a] = f"{a}:{cost!r}:{float(distribution[a])!r} |a {a}"
         waiting.append((t + after[t], t, lines, decision, cost))
         for entry in sorted((e for e in waiting if e[0] <= t), key=lambda e: e[:2]):
             waiting.remove(entry)
@@ -637,7 +637,7 @@ def test_lin_ucb_knows_what_has_arrived():
 @pytest.mark.parametrize("name", LATE)
 def test_a_game_with_delays_is_played(name):
     world = hn.environments.FromArrays([x for x, _ in stream(200)], [f for _, f in stream(200)])
-    late = hn.environments.Delayed(world, 8, law="geometric")
+    late = hn.environments.Delayed(world, 8, distribution="geometric")
     learner = LATE[name].clone()
     trace = hn.play(learner, late, seed=1)
     assert len(trace) == 200

@@ -324,8 +324,8 @@ def test_an_array_is_handed_out_once():
 def test_what_is_shared_in_a_tree_is_one_object():
     restarting = hn.Restarting(some_learner().clone())
     twin = reread(restarting)
-    assert twin._monitor.watches(twin.player)
-    assert twin.player.oracle is twin.learner.oracle
+    assert twin._monitor.watches(twin.current_learner)
+    assert twin.current_learner.oracle is twin.learner.oracle
 
 
 # Fuzzing ----------------------------------------------------------------------------------

@@ -80,13 +80,13 @@ def assert_goes_on(learner, some, tmp_path, **loading):
 def test_every_learner_with_every_oracle(name, made, epsilon, tmp_path):
     oracle, contexts, _ = ORACLES[name]
     given = list(oracle.contexts) if contexts is None else list(contexts)
-    if oracle.described and made is hn.ContextFTPL:
-        with pytest.raises(hn.ParameterError, match="described"):
+    if oracle.takes_items and made is hn.ContextFTPL:
+        with pytest.raises(hn.ParameterError, match="items"):
             made(oracle)
         return
-    K = max(map(len, given)) if oracle.described else oracle.n_actions
+    K = max(map(len, given)) if oracle.takes_items else oracle.n_actions
     top = float(K) if oracle.takes_functions else 1.0
-    X = None if oracle.described and oracle.contexts is not None else given
+    X = None if oracle.takes_items and oracle.contexts is not None else given
     learner = made(oracle, X, epsilon=epsilon, seed=5, loss_range=(0.0, top))
     changing = isinstance(oracle, hn.oracles.Switching)
     some = rounds(given, K, len(given) if changing else 36)
@@ -107,7 +107,7 @@ SETTINGS = {
     "separator": lambda: FULL(LISTED, separator=range(6), seed=1),
     "pool": lambda: BANDIT(LISTED, hn.Pool(range(6)), seed=1),
     "earned": lambda: BANDIT(LISTED, predictor=hn.predictors.Mean(), seed=1),
-    "earned, a law that is known": lambda: BANDIT(
+    "earned, a distribution that is known": lambda: BANDIT(
         hn.oracles.AllPolicies(6, 3), predictor=hn.predictors.Last(), seed=1,
         trust=hn.Trust(budget=2.0, prior=1.0, floor=0.2, share=0.8),
     ),
@@ -176,7 +176,7 @@ def test_an_open_world(name, made, tmp_path):
     extra = {}
     if "Ridge" in name:
         extra = {"predictor": hn.predictors.Ridge(alpha=0.1)}
-    known = {} if oracle.open_world else {"contexts": hn.Pool(ROWS)}
+    known = {} if oracle.takes_new_contexts else {"contexts": hn.Pool(ROWS)}
     learner = made(oracle, seed=2, **extra, **known)
     assert_goes_on(learner, rounds(ROWS, oracle.n_actions, few), tmp_path)
 
@@ -258,8 +258,8 @@ def test_what_was_shared_stays_shared(tmp_path):
     learner = hn.Restarting(FULL(LISTED, seed=0))
     play(learner, rounds(range(6), 3))
     twin = reread(learner)
-    assert twin.oracle is twin.learner.oracle is twin.player.oracle
-    assert twin._monitor._learner is twin.player
+    assert twin.oracle is twin.learner.oracle is twin.current_learner.oracle
+    assert twin._monitor._learner is twin.current_learner
 
 
 BASELINES = {
@@ -334,7 +334,7 @@ def test_decisions_from_before_a_restart_survive_a_file(tmp_path):
         one.update(0.25, decision=now)
         one.update(0.75, decision=early[0].id)
         assert one.open_decisions == [2]
-        assert one.player.open_decisions == []
+        assert one.current_learner.open_decisions == []
     assert play(learner, rounds(range(6), 3)) == play(twin, rounds(range(6), 3))
     assert repr(learner.certificate()) == repr(twin.certificate())
     assert learner.restarts == twin.restarts

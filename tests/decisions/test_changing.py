@@ -64,7 +64,7 @@ def test_a_retired_action_is_never_played_and_may_come_back():
     for row in contexts(100, seed=3):
         answer = d.decide(row)
         assert answer.action != "green"
-        assert answer.law[1] == 0.0
+        assert answer.distribution[1] == 0.0
         d.report(answer, reward=3.0)
     assert d.report(old, reward=100.0) is True
     with pytest.raises(hn.ParameterError, match="leaves no action"):
@@ -134,7 +134,7 @@ def test_a_warm_start_is_worth_its_log():
         earnings.append(np.mean([earned(r, a.action) for r, a in zip(rows, answers, strict=True)]))
     assert earnings[1] > 150.0 > earnings[0]
     found = warm.summary()
-    assert (found.learned, found.decisions) == (800, 100)
+    assert (found.logged, found.decisions) == (800, 100)
     assert found.regret is None
     assert any("800 decisions of others" in note for note in found.notes)
 
@@ -173,7 +173,7 @@ def test_a_log_with_a_bad_row_says_which():
     log = [*random_log(5), (contexts(1)[0], "red", 1e9, 0.5)]
     with pytest.raises(hn.LossError, match="Row 5 of the log"):
         d.warm_start(log)
-    assert d.summary().learned == 5
+    assert d.summary().logged == 5
 
 
 # All of it, in a journal ---------------------------------------------------------------------

@@ -69,14 +69,16 @@ def test_the_propensity_is_a_number_and_at_least_the_floor():
     answers = played(d, 300)
     assert all(type(answer.propensity) is float for answer in answers)
     assert min(answer.propensity for answer in answers) >= 0.05 - 1e-12
-    assert all(sum(answer.law) == pytest.approx(1.0) for answer in answers)
-    assert all(answer.law[ACTIONS.index(answer.action)] == answer.propensity for answer in answers)
+    assert all(sum(answer.distribution) == pytest.approx(1.0) for answer in answers)
+    assert all(
+        answer.distribution[ACTIONS.index(answer.action)] == answer.propensity for answer in answers
+    )
 
 
 def test_by_default_two_decisions_in_a_thousand_are_random():
     d = made()
-    assert all(answer.law.min() >= 0.002 / 3 - 1e-12 for answer in played(d, 400))
-    assert d.summary().least < 0.1
+    assert all(answer.distribution.min() >= 0.002 / 3 - 1e-12 for answer in played(d, 400))
+    assert d.summary().min_propensity < 0.1
 
 
 @pytest.mark.stat
@@ -96,7 +98,7 @@ def test_only_available_actions_are_played():
     for row in contexts(200):
         answer = d.decide(row, available=["blue", "red"])
         assert answer.action in ("red", "blue")
-        assert answer.law[1] == 0.0
+        assert answer.distribution[1] == 0.0
         d.report(answer, reward=earned(row, answer.action))
 
 
@@ -150,7 +152,7 @@ def test_old_decisions_expire_with_what_no_answer_means(monkeypatch):
     assert d.open_decisions == list(range(9, 30))
     assert d.expire(older_than=10) == 10
     found = d.summary()
-    assert (found.answered, found.expired, found.open, found.late) == (9, 10, 11, 0)
+    assert (found.with_feedback, found.expired, found.open, found.late) == (9, 10, 11, 0)
     assert d.report(12, reward=5.0) is False
     assert d.report(3, reward=5.0) is False
     assert d.summary().late == 2
@@ -402,7 +404,7 @@ def test_threads_take_turns():
     for thread in threads:
         thread.join()
     assert not failures
-    assert d.summary().decisions == d.summary().answered == 240
+    assert d.summary().decisions == d.summary().with_feedback == 240
 
 
 def test_it_can_be_compiled_ahead_of_time_and_copied():

@@ -76,7 +76,7 @@ def test_a_frame_of_one_row_reads_as_its_row(first):
         one, other = d.probabilities(frame.tail(1)), d.probabilities(frame.iloc[-1])
         assert one.iloc[0].to_dict() == other
         assert d.probabilities(pl.from_pandas(frame.tail(1))).row(0, named=True) == other
-        assert d.decide(frame.tail(1)).law.tolist() == list(other.values())
+        assert d.decide(frame.tail(1)).distribution.tolist() == list(other.values())
 
 
 def test_a_rule_gets_the_row_of_a_frame_of_one_row():
@@ -131,7 +131,7 @@ def test_decide_many_returns_the_kind_that_was_given():
     assert frame.columns == ["action", "propensity", "id"]
     assert d.decide_many(pa.Table.from_pylist(ROWS)).num_rows == 40
     answers = d.decide_many(ROWS)
-    assert {type(each) for each in answers} == {hn.decisions.Answer}
+    assert {type(each) for each in answers} == {hn.decisions.NamedDecision}
     assert d.decide_many(FRAME.head(0)).shape == (0, 3)
     assert d.decide_many([]) == []
     assert d.summary().open == 160
@@ -213,11 +213,11 @@ def test_probabilities_are_those_that_decide_draws_from(kind):
         elif t % 5 == 0:
             asked["available"] = ["blue", "red"]
         before = content(d)
-        law = d.probabilities(row, **asked)
+        distribution = d.probabilities(row, **asked)
         assert content(d) == before
         answer = d.decide(row, **asked)
-        assert list(law.values()) == answer.law.tolist()
-        assert law[answer.action] == answer.propensity
+        assert list(distribution.values()) == answer.distribution.tolist()
+        assert distribution[answer.action] == answer.propensity
         if t % 3:
             d.report(answer, reward=float(rng.uniform(0, 200)))
 

@@ -109,9 +109,11 @@ def test_propensities_with_a_holdout_are_the_frequencies():
     expected, counts = np.zeros(3), np.zeros(3)
     for _ in range(4000):
         decision = d.decide()
-        assert decision.propensity == pytest.approx(decision.law[d.actions.index(decision.action)])
-        assert decision.law.sum() == pytest.approx(1.0)
-        expected += decision.law
+        assert decision.propensity == pytest.approx(
+            decision.distribution[d.actions.index(decision.action)]
+        )
+        assert decision.distribution.sum() == pytest.approx(1.0)
+        expected += decision.distribution
         counts[d.actions.index(decision.action)] += 1
     assert (np.abs(counts - expected) < 4.5 * np.sqrt(expected * (1 - expected / 4000) + 1)).all()
     assert d.summary().holdout.decisions == pytest.approx(800, abs=110)
@@ -159,7 +161,7 @@ def test_nothing_is_learned_from_the_holdout():
     for _ in range(200):
         d.report(d.decide(), reward=0.5)
     summary = d.summary()
-    assert summary.holdout.answered + d._learner.rounds == summary.answered == 200
+    assert summary.holdout.with_feedback + d._learner.rounds == summary.with_feedback == 200
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def play(decider, n, seed=0, contexts=True):
         context = {"age": int(rng.integers(10, 60))} if contexts else None
         answer = decider.decide(context, actions=actions)
         assert answer.action in actions
-        assert len(answer.law) == len(actions)
+        assert len(answer.distribution) == len(actions)
         found.append(
             (answer.action, answer.propensity, earned(context, actions[answer.action], rng))
         )
@@ -69,7 +69,7 @@ def test_a_journal_holds_offers(tmp_path):
     assert content(again) == known
     assert again.decision("x").action == answer.action
     assert again.why("x").probabilities == d.why(answer).probabilities
-    assert again.summary().learned == 1
+    assert again.summary().logged == 1
 
 
 @pytest.mark.parametrize(

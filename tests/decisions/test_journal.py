@@ -139,7 +139,7 @@ def test_a_refused_call_whose_process_was_killed_is_left_out(tmp_path):
     known, before = content(d), path.read_bytes()
     with pytest.raises(hn.ContextError):
         d.decide([1.0, 2.0])
-    d._journal.append(["decide", d._trail, [1.0, 2.0], None, "x", 1.0, 0, None])
+    d._journal.append(["decide", d._action_checksum, [1.0, 2.0], None, "x", 1.0, 0, None])
     d._journal.close()
     assert path.read_bytes() != before
     again = hn.Decider.open(path)
@@ -241,13 +241,13 @@ def test_forged_lines_are_refused(tmp_path, call):
     d = made().journal(path)
     d.decide({"age": 2}, id=0)
     known = content(d)
-    call[1] = d._trail
+    call[1] = d._action_checksum
     d._journal.append(call)
     d.close()
     assert content(hn.load(path)) == known  # as if it had been refused when it was made
     again = hn.Decider.open(path)
     again._journal.append(call)
-    again._journal.append(["late", d._trail])
+    again._journal.append(["late", d._action_checksum])
     again.close()
     with pytest.raises(hn.DamagedFileError, match="cannot be made again"):
         hn.load(path)
@@ -257,8 +257,8 @@ def test_a_replay_that_decides_otherwise_is_refused(tmp_path):
     path = tmp_path / "d.journal"
     d = made().journal(path)
     d.decide({"age": 2}, id=0)
-    d._journal.append(["late", d._trail ^ 1])
-    d._journal.append(["late", d._trail ^ 1])
+    d._journal.append(["late", d._action_checksum ^ 1])
+    d._journal.append(["late", d._action_checksum ^ 1])
     d.close()
     with pytest.raises(hn.StorageError, match="other decisions"):
         hn.load(path)

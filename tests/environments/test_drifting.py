@@ -156,7 +156,7 @@ def test_every_side_of_a_round_tells_the_same(feedback):
 def test_chosen_sets_are_passed_on_sorted_and_told_in_their_order():
     for this_round in Drifting(Steps(6), 5).rounds(30, np.random.default_rng(2)):
         chosen = np.array([0, 2, 5])
-        told = this_round.reveal(chosen, hn.Feedback.SEMI)
+        told = this_round.reveal(chosen, hn.Feedback.BANDIT)
         inside = this_round.inner.action
         assert inside.tolist() == sorted(this_round.places[chosen].tolist())
         assert told.tolist() == this_round.losses[chosen].tolist()
@@ -202,8 +202,8 @@ def test_what_is_never_told_stays_untold():
     world = Drifting(Corrupted(Steps(), 1.0, kind="missing"), 1)
     for this_round in world.rounds(10, np.random.default_rng(0)):
         assert this_round.reveal(1) is None
-        assert this_round.reveal(1, hn.Feedback.SEMI) is None
-        assert this_round.reveal(np.array([0, 1]), hn.Feedback.SEMI) is None
+        assert this_round.reveal(1, hn.Feedback.BANDIT) is None
+        assert this_round.reveal(np.array([0, 1]), hn.Feedback.BANDIT) is None
 
 
 def test_losses_that_are_functions_cannot_be_permuted():

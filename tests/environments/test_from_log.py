@@ -61,7 +61,7 @@ def world(path, **options):
 class Fixed(hn.Learner):
     """Plays a policy and notes how often it was told something."""
 
-    feedback = hn.Feedback.SEMI
+    feedback = hn.Feedback.BANDIT
 
     def __init__(self, actions):
         super().__init__()
@@ -100,16 +100,16 @@ def test_a_round_by_hand(tmp_path):
     assert [r.weight for r in played] == [4.0, 0.0, 2.0]
     assert [r.loss for r in played] == [0.6, 0.2, 1.0]
     assert [r.current for r in played] == [1, 0, 2]
-    assert played[0].reveal(1, hn.Feedback.SEMI) == 0.6 / 0.25
-    assert played[0].reveal(0, hn.Feedback.SEMI) == 0.0
+    assert played[0].reveal(1, hn.Feedback.BANDIT) == 0.6 / 0.25
+    assert played[0].reveal(0, hn.Feedback.BANDIT) == 0.0
 
 
 def test_rejection_tells_the_loss_of_the_logged_action_alone(tmp_path):
     path = write(tmp_path / "log.csv", [[0, "b", 0.6, 0.5], [1, "a", 0.2, 0.5]])
     first, second = world(path).rounds(2, np.random.default_rng(0))
-    assert first.reveal(1, hn.Feedback.SEMI) == 0.6
+    assert first.reveal(1, hn.Feedback.BANDIT) == 0.6
     assert first.weight == 1.0
-    assert second.reveal(1, hn.Feedback.SEMI) is None
+    assert second.reveal(1, hn.Feedback.BANDIT) is None
     assert (second.weight, second.loss) == (0.0, 0.2)
     assert first.reveal(1) is None  # the losses of all actions are not known
     np.testing.assert_allclose(first.losses, [0.5, 0.7])
@@ -274,11 +274,11 @@ def test_a_log_that_tells_nothing_gives_no_estimate(tmp_path):
 def test_rewards_are_losses_upside_down(tmp_path):
     path = write(tmp_path / "log.csv", [[0, "a", 3.0, 0.5], [0, "b", -1.0, 0.5]])
     earned = world(path, loss=None, reward="cost", value_range=(-1.0, 4.0))
-    assert [r.reveal(a, hn.Feedback.SEMI) for a, r in enumerate(earned.rounds(2, _rng()))] == [
+    assert [r.reveal(a, hn.Feedback.BANDIT) for a, r in enumerate(earned.rounds(2, _rng()))] == [
         0.2, 1.0
     ]  # fmt: skip
     paid = world(path, value_range=(-1.0, 4.0))
-    assert [r.reveal(a, hn.Feedback.SEMI) for a, r in enumerate(paid.rounds(2, _rng()))] == [
+    assert [r.reveal(a, hn.Feedback.BANDIT) for a, r in enumerate(paid.rounds(2, _rng()))] == [
         0.8, 0.0
     ]  # fmt: skip
 

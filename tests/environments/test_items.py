@@ -60,7 +60,7 @@ def test_the_likeliest_item_costs_one():
 @pytest.mark.slow
 def test_the_recommended_learner_is_close_to_uniform_play_against_it():
     world = hn.environments.ItemPunisher()
-    learner = hn.bandit(actions="described", seed=0)
+    learner = hn.bandit(actions="items", seed=0)
     loss = hn.play(learner, world, 5000, seed=0).losses.mean()
     assert loss < 0.28 + 0.05
 

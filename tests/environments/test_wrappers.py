@@ -13,7 +13,7 @@ from tests.environments.adaptive import Player, Remembers, Steps
 ORACLE = hn.oracles.AllPolicies(3, 2)
 WRAPPERS = {
     "Delayed": Delayed,
-    "Delayed, random": lambda world: Delayed(world, 5, law="geometric"),
+    "Delayed, random": lambda world: Delayed(world, 5, distribution="geometric"),
     "Corrupted": lambda world: Corrupted(world, 0.5),
     "Corrupted, noise": lambda world: Corrupted(world, 0.5, kind="noise"),
     "Corrupted, missing": lambda world: Corrupted(world, 0.5, kind="missing"),
@@ -21,7 +21,7 @@ WRAPPERS = {
     "nested": lambda world: Delayed(Corrupted(Drifting(Corrupted(world, 0.3)), 0.3), 3),
 }
 CONTRACT = {
-    "Delayed": Delayed(problems.PLANTED, 3, law="geometric"),
+    "Delayed": Delayed(problems.PLANTED, 3, distribution="geometric"),
     "Corrupted": Corrupted(problems.PLANTED, 0.3, kind="noise", budget=40),
 }
 
@@ -102,23 +102,27 @@ def test_delays_of_nested_wrappers_are_added():
 
 @pytest.mark.stat
 def test_random_delays_follow_their_law():
-    # Two tests of fit with fixed seeds; each fails with probability 1e-4 if the law is right.
-    even = [r.delay for r in played(Delayed(Steps(), 3, law="uniform"), 3000)]
+    # Two tests of fit with fixed seeds; each fails with probability 1e-4 if the distribution is
+    # right.
+    even = [r.delay for r in played(Delayed(Steps(), 3, distribution="uniform"), 3000)]
     assert set(even) == set(range(7))
     assert stats.chisquare(np.bincount(even, minlength=7)).pvalue > 1e-4
-    tailed = np.array([r.delay for r in played(Delayed(Steps(), 4, law="geometric"), 5000)])
+    tailed = np.array(
+        [r.delay for r in played(Delayed(Steps(), 4, distribution="geometric"), 5000)]
+    )
     p = 0.2 * 0.8 ** np.arange(15)
     counts = np.append(np.bincount(tailed, minlength=15)[:15], (tailed >= 15).sum())
     assert stats.chisquare(counts, 5000 * np.append(p, 1 - p.sum())).pvalue > 1e-4
 
 
-@pytest.mark.parametrize("law", ["uniform", "geometric"])
-def test_a_random_delay_of_mean_zero_is_none(law):
-    assert {r.delay for r in played(Delayed(Steps(), 0, law=law), 50)} == {0}
+@pytest.mark.parametrize("distribution", ["uniform", "geometric"])
+def test_a_random_delay_of_mean_zero_is_none(distribution):
+    assert {r.delay for r in played(Delayed(Steps(), 0, distribution=distribution), 50)} == {0}
 
 
 @pytest.mark.parametrize(("options", "name"), [
-    ({"delay": -1}, "delay"), ({"delay": 1.5}, "delay"), ({"law": "normal"}, "law"),
+    ({"delay": -1}, "delay"), ({"delay": 1.5}, "delay"), ({"distribution": "normal"},
+    "distribution"),
 ])  # fmt: skip
 def test_bad_delays_are_refused(options, name):
     with pytest.raises(hn.ParameterError, match=f"'{name}' parameter of Delayed"):
@@ -140,11 +144,11 @@ def test_what_is_told_is_wrong_and_what_counts_is_right(kind, feedback):
         assert shown.min() >= 0
         assert shown.max() <= 1
         assert len(shown) == (4 if feedback is hn.Feedback.FULL else 1)
-        assert isinstance(told, float) == (feedback is hn.Feedback.SEMI)
+        assert isinstance(told, float) == (feedback is hn.Feedback.BANDIT)
         if kind == "flip":
-            assert told == (0.25 if feedback is hn.Feedback.SEMI else pytest.approx(1 - true))
+            assert told == (0.25 if feedback is hn.Feedback.BANDIT else pytest.approx(1 - true))
         else:
-            assert told != 0.75 if feedback is hn.Feedback.SEMI else (told != true).all()
+            assert told != 0.75 if feedback is hn.Feedback.BANDIT else (told != true).all()
 
 
 @pytest.mark.parametrize("kind", ["flip", "noise"])
@@ -154,7 +158,7 @@ def test_bandits_are_told_a_part_of_what_others_are(kind):
     semi = world.rounds(50, np.random.default_rng(0))
     for a, b in zip(full, semi, strict=True):
         chosen = np.array([1, 3])
-        assert a.reveal(chosen)[chosen].tolist() == b.reveal(chosen, hn.Feedback.SEMI).tolist()
+        assert a.reveal(chosen)[chosen].tolist() == b.reveal(chosen, hn.Feedback.BANDIT).tolist()
 
 
 def test_the_loss_range_says_what_a_flipped_loss_is():

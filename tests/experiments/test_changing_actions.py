@@ -27,7 +27,7 @@ def test_a_round_shows_only_what_was_available():
         this_round.reveal(1)
     assert this_round.action is None
     assert np.array_equal(this_round.reveal(2), [0.1, np.nan, 0.3], equal_nan=True)
-    assert this_round.reveal(0, hn.Feedback.SEMI) == 0.1
+    assert this_round.reveal(0, hn.Feedback.BANDIT) == 0.1
     assert this_round.loss == 0.1
     assert this_round.losses.tolist() == [0.1, 0.1, 0.3]
 
@@ -91,8 +91,8 @@ def test_regret_counts_the_rounds_in_which_the_policy_s_action_was_available(lea
 
 
 def test_late_feedback_keeps_its_set():
-    for law in ("constant", "uniform"):
-        world = hn.environments.Delayed(WORLD, 3, law=law)
+    for distribution in ("constant", "uniform"):
+        world = hn.environments.Delayed(WORLD, 3, distribution=distribution)
         learner = hn.ContextSemiBanditFTPL(ALL, epsilon="anytime", seed=0)
         trace = hn.play(learner, world, seed=1)
         assert all(
@@ -123,7 +123,7 @@ def test_a_drifting_world_moves_the_sets_with_the_actions():
         assert inside.tolist() == available.tolist()
         moved += this_round.available.tolist() != available.tolist()
         action = int(this_round.available[0])
-        assert this_round.reveal(action, hn.Feedback.SEMI) == losses[this_round.places[action]]
+        assert this_round.reveal(action, hn.Feedback.BANDIT) == losses[this_round.places[action]]
     assert moved > 10
 
 
@@ -193,7 +193,7 @@ def test_a_set_with_a_closed_element_was_not_there():
     this_round = hn.Round(None, np.array([0.1, 0.2, 0.3]), available=[0, 2])
     with pytest.raises(hn.ParameterError, match="were available"):
         this_round.reveal(np.array([0, 1]))
-    assert this_round.reveal(np.array([0, 2]), hn.Feedback.SEMI).tolist() == [0.1, 0.3]
+    assert this_round.reveal(np.array([0, 2]), hn.Feedback.BANDIT).tolist() == [0.1, 0.3]
     assert this_round.loss == pytest.approx(0.4)
     assert np.array_equal(this_round.losses, [0.1, np.nan, 0.3], equal_nan=True)
 

@@ -57,8 +57,8 @@ def test_restarts_lose_nothing():
     watch, seen = HintWatch(learner), []
     rng = np.random.default_rng(1)
     for this_round in WORLD.rounds(350, rng):
-        if not seen or learner.player is not seen[-1]:
-            seen.append(learner.player)
+        if not seen or learner.current_learner is not seen[-1]:
+            seen.append(learner.current_learner)
         action = learner.act(this_round.context)
         this_round.reveal(action)
         learner.update(float(this_round.losses[action]))

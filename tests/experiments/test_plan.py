@@ -87,10 +87,12 @@ def test_a_shared_table_counts_only_for_those_who_use_it():
 
 def test_the_environments_class_and_the_seed_are_handed_to_learners_that_take_them():
     plan = make_plan(SMALL)
-    learner = next(cell for cell in plan.cells if cell.label == "ours on planted, seed 1").player()
+    learner = next(
+        cell for cell in plan.cells if cell.label == "ours on planted, seed 1"
+    ).make_learner()
     assert isinstance(learner.oracle, hn.oracles.AllPolicies)
     assert learner.seed == 1
-    uniform = next(cell for cell in plan.cells if "uniform" in cell.label).player()
+    uniform = next(cell for cell in plan.cells if "uniform" in cell.label).make_learner()
     assert uniform.n_actions == 2
 
 
@@ -290,7 +292,7 @@ def player_of(table, policies):
     world = {"type": "PlantedPolicy", "policies": policies}
     plan = make_plan({"horizon": 10, "environments": {"w": world}, "learners": {"a": table}})
     (cell,) = (cell for cell in plan.cells if cell.learner is not None)
-    return cell.player()
+    return cell.make_learner()
 
 
 def test_recommended_learners_are_made_by_name_with_the_class_of_their_world():
@@ -315,7 +317,7 @@ def test_a_bandit_that_is_told_its_contexts_needs_no_class_in_its_world():
     world = {"type": "FromArrays", "contexts": [0, 1], "losses": [[0.0, 1.0], [1.0, 0.0]]}
     learners = {"a": {"type": "bandit", "n_contexts": 2}}
     (cell,) = make_plan({"environments": {"w": world}, "learners": learners}).cells
-    assert cell.player().oracle.n_contexts == 2
+    assert cell.make_learner().oracle.n_contexts == 2
 
 
 @pytest.mark.parametrize(("table", "complaint"), [

@@ -13,7 +13,7 @@ WORLD = hn.environments.PlantedPolicy(ORACLE)
 class Spy(hn.baselines.UniformRandom):
     """Notes what it is shown."""
 
-    def __init__(self, n_actions, kind=hn.Feedback.SEMI):
+    def __init__(self, n_actions, kind=hn.Feedback.BANDIT):
         super().__init__(n_actions, seed=0)
         self.kind, self.shown, self.played = kind, [], []
         self.feedback = kind
@@ -27,7 +27,7 @@ class Spy(hn.baselines.UniformRandom):
         self._ledger.current = None
 
 
-@pytest.mark.parametrize("word", ["bandit", "semi", "semi-bandit", hn.Feedback.SEMI, None])
+@pytest.mark.parametrize("word", ["bandit", "semi", "semi-bandit", hn.Feedback.BANDIT, None])
 def test_bandit_feedback_shows_the_loss_of_the_action_alone(word):
     spy = Spy(3)
     trace = hn.play(spy, WORLD, 50, seed=1, feedback=word)

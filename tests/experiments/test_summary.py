@@ -56,7 +56,7 @@ def test_regret_is_against_the_best_policy_of_the_same_world_and_seed():
         seed = record["cell"]["seed"]
         cell = next(c for c in PLAN.cells if c.key == record["key"])
         environment, policies = cell.world()
-        learner = cell.player()
+        learner = cell.make_learner()
         losses, total = 0.0, np.zeros(20)
         for this_round in environment.rounds(300, world_rng(seed)):
             learner.update(this_round.reveal(learner.act(this_round.context)))

@@ -107,7 +107,9 @@ def _dashed(kind: str) -> str:
 def settings() -> Settings:
     """All of them, by name."""
     for (name, (world, make)), manner, restricted in product(
-        _makers().items(), ("immediate", "late", "overtaken", "forgetting", "many"), (False, True)
+        _makers().items(),
+        ("immediate", "late", "out_of_order", "forgetting", "many"),
+        (False, True),
     ):
         if restricted and (world.n_actions > 3 or manner not in ("immediate", "late")):
             continue

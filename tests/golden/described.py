@@ -28,19 +28,19 @@ def settings() -> Settings:
     hashed = World(partial(hn.oracles.SharedLinear, width=5), 3, offer)
     rules = World(_rules, 3, offer)
     games: dict[str, tuple[World, Any]] = {
-        "bandit": (shared, lambda: hn.bandit(actions="described", seed=SEED)),
+        "bandit": (shared, lambda: hn.bandit(actions="items", seed=SEED)),
         "shared": (hashed, lambda: hn.ContextSemiBanditFTPL(hashed.oracle(), seed=SEED)),
         "rules": (rules, lambda: hn.ContextSemiBanditFTPL(rules.oracle(), seed=SEED)),
         "rules-hinted": (rules, lambda: hn.ContextSemiBanditFTPL(
             rules.oracle(), predictor=hn.predictors.Hybrid(cosines=10), seed=SEED)),
         "explored": (shared, lambda: hn.bandit(
-            actions="described", seed=SEED, exploration=0.05)),
+            actions="items", seed=SEED, exploration=0.05)),
     }  # fmt: skip
     for (name, (world, make)), manner in product(games.items(), ("immediate", "late", "many")):
         late = None if manner == "immediate" else manner
-        yield named("described", name, late), partial(play, make, world, manner=manner)
+        yield named("items", name, late), partial(play, make, world, manner=manner)
         if manner == "immediate":
-            yield named("described", name, "saved"), partial(play, make, world, saved=True)
+            yield named("items", name, "saved"), partial(play, make, world, saved=True)
     for model in ("hybrid", "disjoint", "shared"):
         make = partial(hn.baselines.ItemLinUCB, model)
-        yield named("described", "linucb", model), partial(play, make, shared)
+        yield named("items", "linucb", model), partial(play, make, shared)

@@ -57,7 +57,8 @@ def semi_bandit(
 ) -> hn.Learner:
     """Algorithm 3, with Laplace noise on a known set of contexts.
 
-    `resampling` is "auto" (the law itself where it is known, else two successes), "shared" (one
+    `resampling` is "auto" (the distribution itself where it is known, else two successes),
+    "shared" (one
     success), "rao-blackwell" (`successes` of them) or "exact".
     """
     ways = {
@@ -121,7 +122,7 @@ def playout_full(
     seed: int = SEED,
     loss_range: tuple[float, float] = (0.0, 1.0),
 ) -> hn.Learner:
-    """Full information with noise on the contexts to come: all of them in order, or their law."""
+    """Make a learner for full information with noise on later contexts or their distribution."""
     return hn.PlayoutFTPL(
         oracle,
         sequence if pool is None else hn.Pool(pool),

@@ -228,10 +228,10 @@ def _parameters() -> Settings:
 
 
 def _manners() -> Settings:
-    """Decisions that are overtaken, forgotten or made together."""
+    """Decisions that are out_of_order, forgotten or made together."""
     for name, manner, restricted in product(
         ("finite", "all", "linear-open", "subsets"),
-        ("overtaken", "forgetting", "many"),
+        ("out_of_order", "forgetting", "many"),
         (False, True),
     ):
         if restricted and name in SETS:

@@ -173,7 +173,7 @@ def late(game: Game, t: int) -> None:
         game.settle(1)
 
 
-def overtaken(game: Game, t: int) -> None:
+def out_of_order(game: Game, t: int) -> None:
     """Decisions are made, and others answered, while a round of `act` is open."""
     if t % 2 == 0 and t + 1 < game.rounds:
         action = game.act(t)
@@ -208,7 +208,7 @@ Manner = Callable[[Game, int], None]
 MANNERS: dict[str, Manner] = {
     "immediate": immediate,
     "late": late,
-    "overtaken": overtaken,
+    "out_of_order": out_of_order,
     "forgetting": forgetting,
     "many": many,
 }

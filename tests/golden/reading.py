@@ -22,7 +22,7 @@ def state(learner: Any) -> dict[str, Any]:
         found |= {"draws": learner._draw, "loss": learner._loss}
     elif isinstance(learner, hn.Restarting):
         found |= {"restarts": learner.restarts, "late": learner._late, "lost": learner._late_loss}
-        found["inside"] = state(learner.player)
+        found["inside"] = state(learner.current_learner)
     elif isinstance(learner, hn.Discounted):
         found |= {"age": learner._age, "inside": state(learner._inner)}
     elif isinstance(learner, hn.StronglyAdaptive):

@@ -11,7 +11,7 @@ from tests.golden.playing import play
 from tests.golden.worlds import MAIN, World
 from tests.golden.wrappers import ALTERNATING, LISTED, LONG, ROWS, full_worlds
 
-MANNERS = ("immediate", "late", "overtaken", "forgetting", "many")
+MANNERS = ("immediate", "late", "out_of_order", "forgetting", "many")
 
 
 def settings() -> Settings:

@@ -18,7 +18,7 @@ LINKS = [(0, 1), (1, 2), (0, 2), (2, 3), (1, 3)]
 
 @dataclass(frozen=True)
 class World:
-    """A class of policies, and a law of contexts and losses."""
+    """A class of policies, and a distribution of contexts and losses."""
 
     oracle: Callable[[], hn.Oracle]
     n_actions: int

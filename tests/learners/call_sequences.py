@@ -86,7 +86,7 @@ def of_oracle(kind, case, options):
     oracle, contexts, _ = Tried(*case) if isinstance(case, tuple) else Tried(case)
     contexts = list(oracle.contexts if contexts is None else contexts)
     given = None if oracle.contexts is not None else contexts
-    K = oracle.n_actions or (max(map(len, contexts)) if oracle.described else 3)
+    K = oracle.n_actions or (max(map(len, contexts)) if oracle.takes_items else 3)
     losses = list(
         np.random.default_rng(3).random((12, K)).round(2) / (K if oracle.takes_functions else 1)
     )

@@ -9,8 +9,8 @@ from examples.worlds import SlateClicks
 from scipy import stats
 
 import hannan as hn
-from hannan.core.panel import Panel
-from hannan.learners import master
+from hannan.core.discounted_totals import DiscountedTotals
+from hannan.learners import meta_learner
 from hannan.perturbation import LaplaceNoise, seed_key
 from hannan.perturbation.laplace import mean_of_maximum
 from tests import naive, naive_adaptive, problems
@@ -57,8 +57,8 @@ SMALL = hn.oracles.FinitePolicies(ROWS, n_actions=3)
 class Solver(hn.oracles.FinitePolicies):
     """The same class without a panel of its own."""
 
-    def panel(self, discounts, contexts=()):
-        return Panel(self, discounts, contexts)
+    def discounted_totals(self, discounts, contexts=()):
+        return DiscountedTotals(self, discounts, contexts)
 
 
 def game(T, seed=0, d=3, K=3):
@@ -84,7 +84,7 @@ def slow_twin(learner):
         lambda shadow, n: mine[shadow].unit(n)[0],
         learner._leader.complexity().value,
         learner.discounts,
-        master.EAGERNESS * mean_of_maximum(len(learner.discounts)),
+        meta_learner.EAGERNESS * mean_of_maximum(len(learner.discounts)),
     )
 
 
@@ -94,9 +94,9 @@ def require_same(learner, twin):
     state = learner._tuning
     for found, expected in ((state.D, twin.D), (state.peak, twin.peak), (state.top, twin.top)):
         assert found * units == pytest.approx(expected)
-    own = learner._master.tuning
+    own = learner._meta_learner.tuning
     assert [own.D[0], own.peak[0], own.top[0]] == pytest.approx(list(twin.own.values()))
-    assert learner._master.totals == pytest.approx(twin.lost)
+    assert learner._meta_learner.totals == pytest.approx(twin.lost)
 
 
 @pytest.mark.parametrize("kind", [hn.oracles.FinitePolicies, Solver])
@@ -112,7 +112,7 @@ def test_play_equals_its_slow_twin(kind, discounts):
         require_same(learner, twin)
         most = max(most, *learner._tuning.peak)
     assert most > 0.1
-    assert len(discounts) == 1 or learner._master.scale > 0.01
+    assert len(discounts) == 1 or learner._meta_learner.scale > 0.01
 
 
 @pytest.mark.parametrize("kind", [hn.oracles.FinitePolicies, Solver])
@@ -167,7 +167,7 @@ def test_the_master_is_context_ftpl_among_the_bases():
     """Bit for bit, on the losses of the bases, under the same draws."""
     learner = hn.AdaptiveDiscount(SMALL, discounts=GRID, seed=1)
     experts = hn.oracles.AllPolicies(1, 3)
-    alone = hn.ContextFTPL(experts, epsilon=hn.SelfTuned(master.EAGERNESS), seed=1)
+    alone = hn.ContextFTPL(experts, epsilon=hn.SelfTuned(meta_learner.EAGERNESS), seed=1)
     noise = experts.noise([0], learner._key, 6, 2**20)
     alone.leader.put_noise = lambda: setattr(alone.leader, "noise", noise) or True
     followed = []
@@ -179,7 +179,7 @@ def test_the_master_is_context_ftpl_among_the_bases():
         assert alone.act() == opened.followed
         learner.update(losses)
         alone.update(losses[opened.actions])
-        assert pytest.approx(learner._master.tuning.D[0]) == alone.step.D
+        assert pytest.approx(learner._meta_learner.tuning.D[0]) == alone.step.D
     assert len(set(followed)) == 3
 
 
@@ -195,7 +195,7 @@ def test_the_law_of_play_is_that_of_its_parts():
         whole._leader.share_complexity(known.leader)
         bases = [hn.Discounted(known.fresh(3 * seed + i), g) for i, g in enumerate(GRID)]
         chief = hn.ContextFTPL(
-            hn.oracles.AllPolicies(1, 3), epsilon=hn.SelfTuned(master.EAGERNESS), seed=seed
+            hn.oracles.AllPolicies(1, 3), epsilon=hn.SelfTuned(meta_learner.EAGERNESS), seed=seed
         )
         cost = 0.0
         for context, losses in rounds:
@@ -242,7 +242,7 @@ def test_regret_against_fixed_policies_keeps_its_certificate(name):
         assert said.realised_regret == pytest.approx(trace.regret())
         found.append((said.realised_regret, said.measured, said.a_priori))
         beyond += said.realised_regret > said.high_probability
-        own = learner._master
+        own = learner._meta_learner
         measured = own.tuning.D[0] + own.G * own.tuning.top[0]
         by_base.append(said.loss - own.totals - measured)
         bounds.append(learner.regret_bound())
@@ -275,7 +275,7 @@ def test_the_loss_is_bounded_by_every_discounted_leader(name):
             tuning, G = learner._tuning, learner._leader.complexity().upper
             measured = (tuning.D + G * tuning.top) / np.array(GRID)  # before they fade
             right += (totals.min(axis=1) + measured) * (1.0 if t == T else 1.0 - np.array(GRID))
-        own = learner._master
+        own = learner._meta_learner
         right += own.tuning.D[0] + own.G * own.tuning.top[0]
         gaps.append(learner.certificate().loss - right)
     gaps = np.array(gaps)
@@ -300,7 +300,7 @@ def test_the_bound_is_the_sum_written_out():
     learner = hn.AdaptiveDiscount(hn.oracles.AllPolicies(2, 3), discounts=GRID, seed=0)
     assert learner.regret_bound() == 0.0
     problems.play(learner, game(50, d=2))
-    G, own, eta = 2 * mean_of_maximum(3), mean_of_maximum(3), master.EAGERNESS
+    G, own, eta = 2 * mean_of_maximum(3), mean_of_maximum(3), meta_learner.EAGERNESS
     M = (1 + 1 / eta) * (math.sqrt(2 * eta * own * 50) + 1)
     assert learner.regret_bound() == pytest.approx(2 * math.sqrt(2 * G * 50) + 2 + M)
 
@@ -323,7 +323,7 @@ def test_the_bound_is_the_sum_written_out():
 def test_the_certificate_is_that_of_the_plain_base_and_the_master():
     learner = hn.AdaptiveDiscount(SMALL, discounts=(0.5, 1.0), seed=2)
     actions = problems.play(learner, game(80))
-    said, tuning, own = learner.certificate(), learner._tuning, learner._master.tuning
+    said, tuning, own = learner.certificate(), learner._tuning, learner._meta_learner.tuning
     G = learner._leader.complexity().upper
     expected = tuning.D[1] + G * tuning.top[1] + own.D[0] + mean_of_maximum(2) * own.top[0]
     assert said.measured == pytest.approx(expected)
@@ -335,7 +335,7 @@ def test_the_certificate_is_that_of_the_plain_base_and_the_master():
     assert said.measured < said.a_priori
     losses = learner.base_losses
     assert list(losses) == [0.5, 1.0]
-    assert losses[0.5] == pytest.approx(learner._master.totals[0])
+    assert losses[0.5] == pytest.approx(learner._meta_learner.totals[0])
 
 
 class Late:
@@ -460,7 +460,7 @@ def test_propensities_are_the_law_of_act(oracle, available):
     for seed in range(1500):
         twin = copy.deepcopy(learner)
         twin._leader = learner._leader.reseeded(seed_key(seed))
-        twin._master._key = seed_key(seed)
+        twin._meta_learner._key = seed_key(seed)
         counts[twin.act(0, available)] += 1
     others = np.bincount(learner.would_play(0, 1500, available=available), minlength=3)
     likely = said.probabilities > 0.0
@@ -648,10 +648,10 @@ def test_propensities_count_the_predictor():
     for x, losses in rounds:
         learner.act(x)
         learner.update(losses)
-    law = learner.propensities(1).probabilities
+    distribution = learner.propensities(1).probabilities
     played = np.bincount(learner.would_play(1, copies=4000), minlength=3) / 4000
-    np.testing.assert_allclose(played, law, atol=0.04)
-    assert law.sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(played, distribution, atol=0.04)
+    assert distribution.sum() == pytest.approx(1.0)
 
 
 def test_a_predictor_for_sets_is_refused():

@@ -31,7 +31,7 @@ def open_masks(name, rng, count):
     return found
 
 
-def rewarded(oracle, mask_law, T, seed, kind=hn.ContextSemiBanditFTPL, **options):
+def rewarded(oracle, mask_distribution, T, seed, kind=hn.ContextSemiBanditFTPL, **options):
     """Regret against the best set of each round in a world of noisy rewards, and the learner."""
     rng, K = np.random.default_rng([seed, 1]), oracle.n_actions
     means = np.random.default_rng(5).uniform(0.1, 0.9, K)
@@ -40,7 +40,7 @@ def rewarded(oracle, mask_law, T, seed, kind=hn.ContextSemiBanditFTPL, **options
     learner = kind(oracle, loss_range=(-1.0, 0.0), seed=seed, **options)
     regret = 0.0
     for _ in range(T):
-        mask = mask_law(rng)
+        mask = mask_distribution(rng)
         action = learner.act(available=mask)
         best = true.action(None, WITHOUT_NOISE, None, np.where(mask, np.arange(K), -1))
         regret += means[best].sum() - means[action].sum()
@@ -70,8 +70,8 @@ def test_whatever_is_asked_only_feasible_sets_are_played(kind, name, loss_range)
         for each in [action, *learner.would_play(copies=2, available=given)]:
             assert naive.as_set(each) in sets
             assert mask[each].all()
-        law = learner.propensities(draws=20, available=given).probabilities
-        assert not law[~mask].any()
+        distribution = learner.propensities(draws=20, available=given).probabilities
+        assert not distribution[~mask].any()
         learner.update(shown(learner, losses, action, mask), decision=ticket)
     assert learner.rounds == rounds
     assert np.isfinite(float(learner.certificate().loss))
@@ -214,7 +214,7 @@ def test_an_element_that_is_rare_but_best_is_chosen_when_it_is_there():
 def test_regret_is_below_the_bound_without_masks_and_shrinks_on_average(kind, exactly):
     oracle = hn.oracles.Subsets(6, 2, exactly=exactly)
 
-    def law(rng):
+    def distribution(rng):
         mask = rng.random(6) < 0.7
         return mask if mask.sum() >= 2 else np.ones(6, dtype=bool)
 
@@ -225,7 +225,7 @@ def test_regret_is_below_the_bound_without_masks_and_shrinks_on_average(kind, ex
             T, feedback="semi-bandit" if semi else "full", loss_range=(-1.0, 0.0) if semi else None,
             nonnegative=semi, complexity=oracle.complexity([None]), d=1, n_actions=6, m=2,
         ).value  # fmt: skip
-        found = [rewarded(oracle, law, T, seed, kind)[0] for seed in range(20)]
+        found = [rewarded(oracle, distribution, T, seed, kind)[0] for seed in range(20)]
         assert max(found) < bound
         means.append(np.mean(found) / T)
     assert means[1] < means[0]

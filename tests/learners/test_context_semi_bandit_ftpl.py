@@ -132,7 +132,7 @@ def test_sets_with_fewer_elements_or_none_can_be_played():
         sizes.add(len(action))
         learner.update(np.full(len(action), 0.5))
         decision = learner.decide(t % 2)
-        assert len(decision.odds.weights) == len(decision.action)
+        assert len(decision.record.weights) == len(decision.action)
         learner.update(np.zeros(len(decision.action)), decision=decision)
     assert sizes == {0, 1, 2}
 
@@ -148,7 +148,7 @@ def fixed(oracle, contexts=None, **options):
 def test_resampling_never_reuses_the_draw_that_chose_the_action(kind):
     oracle, _ = problems.make(kind)
     learner = fixed(oracle, range(3), resampling="shared", max_resamples=50)
-    first = [float(learner.decide(0).odds.weights[0]) for _ in range(200)]
+    first = [float(learner.decide(0).record.weights[0]) for _ in range(200)]
     assert max(first) > 1.0  # with the draw that chose the action every J would be 1
 
 

@@ -28,7 +28,7 @@ def table():
 
 def test_a_class_that_lists_its_contexts_needs_no_others():
     X = context_set(table())
-    assert (X.points, X.setting, X.has_theorem, X.open_world) == (
+    assert (X.points, X.setting, X.has_theorem, X.takes_new_contexts) == (
         [0, 1, 2],
         "transductive",
         True,
@@ -98,7 +98,7 @@ def test_the_size_of_a_class_on_X_is_that_of_the_oracle():
 
 def test_X_follows_the_contexts_and_is_renewed_as_another_one():
     X = context_set(hn.oracles.LinearPolicies(2))
-    assert (X.points, X.has_theorem, X.open_world) == ([], False, True)
+    assert (X.points, X.has_theorem, X.takes_new_contexts) == ([], False, True)
     renewals = []
     for t in range(20):
         context = np.array([float(t % 5)])
@@ -157,7 +157,10 @@ def looks(learner):
     [
         (hn.ContextFTPL, {}),
         (hn.ContextSemiBanditFTPL, {}),
-        (hn.ContextSemiBanditFTPL, {"resampling": "shared"}),  # measured by draws, not by a law
+        (
+            hn.ContextSemiBanditFTPL,
+            {"resampling": "shared"},
+        ),  # measured by draws, not by a distribution
     ],
 )
 def test_a_renewal_that_fails_changes_nothing(learner, options, epsilon, fails, monkeypatch):

@@ -119,9 +119,9 @@ def test_an_open_round_keeps_the_scale_of_its_own_state():
         hn.oracles.AllPolicies(1, 3), epsilon="anytime", max_resamples=50, seed=0
     )
     learner.leader.total.add(0, np.array([0.0, 2.0, 4.0]))
-    law = learner.propensities().probabilities  # of the round to come
+    distribution = learner.propensities().probabilities  # of the round to come
     action = learner.act()
-    q = law[action]
+    q = distribution[action]
     before = learner.leader.total.totals[0, action]
     learner.decide_many([None] * 20)
     assert abs(learner.propensities().probabilities[action] - q) > 0.03

@@ -30,17 +30,17 @@ CONTRACT = {
     "ContextSemiBanditFTPL, rules": Match(
         hn.ContextSemiBanditFTPL(hn.oracles.ListedRules(RULES), seed=0), ITEMS, no_regret=False
     ),
-    "Restarting, described": Match(hn.bandit(actions="described", seed=0), ITEMS, no_regret=False),
+    "Restarting, described": Match(hn.bandit(actions="items", seed=0), ITEMS, no_regret=False),
 }
 ROWS = {"a": [1.0, 0.0, 0.0], "b": [0.0, 1.0, 0.0], "c": [0.0, 0.0, 1.0]}
 
 
 def learners():
     return [
-        hn.bandit(actions="described", seed=0),
+        hn.bandit(actions="items", seed=0),
         base(),
         hn.ContextSemiBanditFTPL(hn.oracles.ListedRules(RULES), seed=0),
-        hn.off_policy.Recorder(hn.bandit(actions="described", seed=0)),
+        hn.off_policy.Recorder(hn.bandit(actions="items", seed=0)),
         hn.baselines.UniformRandom(None, seed=0),
         hn.baselines.ItemLinUCB(),
     ]
@@ -58,9 +58,9 @@ def test_the_answer_is_an_id_where_there_are_ids(learner):
     assert decision.context.ids == tuple(ROWS)
     learner.update(0.5, decision=decision)
     assert set(learner.would_play(x, 5, actions=ROWS)) <= set(ROWS)
-    law = learner.propensities(x, actions=ROWS).probabilities
-    assert law.shape == (3,)
-    assert law.sum() == pytest.approx(1.0)
+    distribution = learner.propensities(x, actions=ROWS).probabilities
+    assert distribution.shape == (3,)
+    assert distribution.sum() == pytest.approx(1.0)
     made = learner.decide_many([x, x], actions=[ROWS, ROWS])
     assert all(each.action in ROWS for each in made)
     for each in made:
@@ -83,7 +83,7 @@ def test_the_answer_is_a_number_where_there_are_none(learner):
 def test_actions_menus_and_ids_are_the_same_play():
     plays = []
     for form in range(3):
-        learner, found = hn.bandit(actions="described", seed=3), []
+        learner, found = hn.bandit(actions="items", seed=3), []
         rng = np.random.default_rng(0)
         for menu in menus(80, 2, ids=True):
             if form == 0:
@@ -117,7 +117,7 @@ BAD = [
 @pytest.mark.parametrize(("given", "error"), BAD)
 @pytest.mark.parametrize("verb", ["act", "decide", "would_play"])
 def test_refused_calls_change_nothing(given, error, verb):
-    learner, twin = (hn.bandit(actions="described", seed=0) for _ in range(2))
+    learner, twin = (hn.bandit(actions="items", seed=0) for _ in range(2))
     play(learner, 30)
     play(twin, 30)
     with pytest.raises(error):
@@ -127,7 +127,7 @@ def test_refused_calls_change_nothing(given, error, verb):
 
 
 def test_asking_changes_nothing():
-    learner, twin = (hn.bandit(actions="described", seed=0) for _ in range(2))
+    learner, twin = (hn.bandit(actions="items", seed=0) for _ in range(2))
     for _ in range(3):
         learner.propensities(np.zeros(4), actions=np.ones((2, 7)))  # of any width, before play
         learner.would_play(np.zeros(1), 3, actions=np.ones((5, 2)))
@@ -156,7 +156,7 @@ def test_files_and_copies_go_on_as_before(make):
 
 
 def test_a_named_round_is_answered_after_a_file():
-    learner = hn.bandit(actions="described", seed=0)
+    learner = hn.bandit(actions="items", seed=0)
     chosen = learner.decide(np.zeros(2), actions=ROWS)
     twin = reread(learner)
     twin.update(0.5, decision=chosen)  # its action is an id, in the file too
@@ -164,7 +164,7 @@ def test_a_named_round_is_answered_after_a_file():
 
 
 def test_feedback_may_be_late_and_sets_of_any_size():
-    learner = hn.bandit(actions="described", seed=0)
+    learner = hn.bandit(actions="items", seed=0)
     open_ = [learner.decide(menu) for menu in menus(40, 3)]
     for decision in open_[::-1]:
         learner.update(0.4, decision=decision)
@@ -185,16 +185,16 @@ def test_late_feedback_is_learned_in_the_order_of_arrival(make):
 
 @pytest.mark.stat
 def test_propensities_are_those_of_play():
-    learner = hn.bandit(actions="described", seed=0)
+    learner = hn.bandit(actions="items", seed=0)
     play(learner, 100)
     for menu in menus(3, 9):
-        law = learner.propensities(menu).probabilities
+        distribution = learner.propensities(menu).probabilities
         drawn = np.bincount(learner.would_play(menu, 4000), minlength=len(menu)) / 4000
-        assert np.abs(law - drawn).max() < 5 * 0.5 / np.sqrt(4000)  # five standard errors
+        assert np.abs(distribution - drawn).max() < 5 * 0.5 / np.sqrt(4000)  # five standard errors
 
 
 def test_exploration_is_the_least_probability_of_each():
-    learner = hn.bandit(actions="described", seed=0, exploration=0.05)
+    learner = hn.bandit(actions="items", seed=0, exploration=0.05)
     for menu in menus(50, 4):
         assert learner.propensities(menu).probabilities.min() >= 0.05 - 1e-12
         learner.act(menu)
@@ -202,7 +202,7 @@ def test_exploration_is_the_least_probability_of_each():
     with pytest.raises(hn.ParameterError, match="each of 20 actions"):
         learner.act(np.zeros(2), actions=np.ones((20, 3)))
     with pytest.raises(hn.ParameterError, match="exploration"):
-        hn.bandit(actions="described", exploration=0.5)
+        hn.bandit(actions="items", exploration=0.5)
 
 
 def test_exploration_is_in_the_bound():
@@ -217,7 +217,7 @@ def test_exploration_is_in_the_bound():
 
 
 def test_rewards_and_other_ranges():
-    learner = hn.bandit(actions="described", seed=0, loss_range=(0.0, 5.0))
+    learner = hn.bandit(actions="items", seed=0, loss_range=(0.0, 5.0))
     for menu in menus(60):
         learner.act(menu)
         learner.update(4.5)
@@ -239,9 +239,9 @@ def test_predictors_must_suit_the_actions():
     "given",
     [
         {"actions": "named"},
-        {"actions": "described", "n_actions": 3},
-        {"actions": "described", "n_contexts": 3},
-        {"actions": "described", "policies": hn.oracles.AllPolicies(1, 2)},
+        {"actions": "items", "n_actions": 3},
+        {"actions": "items", "n_contexts": 3},
+        {"actions": "items", "policies": hn.oracles.AllPolicies(1, 2)},
         {},
     ],
 )
@@ -274,7 +274,7 @@ def test_theorems_epsilon_needs_a_number_of_actions():
 
 
 def test_it_starts_over_when_the_world_changes():
-    learner = hn.bandit(actions="described", seed=0)
+    learner = hn.bandit(actions="items", seed=0)
     rng = np.random.default_rng(0)
     for t in range(3000):
         rows = rng.normal(size=(5, 2))
@@ -286,10 +286,10 @@ def test_it_starts_over_when_the_world_changes():
 
 
 def test_a_recorded_game_is_a_log_of_menus():
-    recorder = hn.off_policy.Recorder(hn.bandit(actions="described", seed=0, exploration=0.02))
+    recorder = hn.off_policy.Recorder(hn.bandit(actions="items", seed=0, exploration=0.02))
     play(recorder, 80, ids=True)
     log = recorder.log()
-    assert log.described
+    assert log.takes_items
     assert (len(log), log.n_actions) == (80, 6)
     assert [len(menu) for menu in log.contexts] == [len(menu) for menu in menus(80)]
     estimate = hn.off_policy.evaluate(log, lambda menu: 0, "ips")
@@ -309,7 +309,7 @@ def test_experiments_play_items(tmp_path):
             "horizon": 40,
             "environments": {"items": {"type": "mine:Items", "policies": {"type": "SharedLinear"}}},
             "learners": {
-                "ours": {"type": "bandit", "actions": "described"},
+                "ours": {"type": "bandit", "actions": "items"},
                 "linucb": {"type": "ItemLinUCB"},
                 "uniform": {"type": "UniformRandom"},
             },

@@ -54,9 +54,9 @@ def after_some_rounds(name):
 @pytest.mark.parametrize("name", LEARNERS)
 def test_every_round_takes_a_fresh_draw_whether_or_not_it_is_answered(name):
     learner = after_some_rounds(name)
-    law = set(learner.would_play(0, 200))
+    distribution = set(learner.would_play(0, 200))
     actions = [learner.act(0) for _ in range(40)]
-    assert len(law) > 1
+    assert len(distribution) > 1
     assert len(set(actions[20:])) > 1
     assert learner.rounds == len(CYCLE)
 

@@ -14,7 +14,7 @@ ORACLES = {
     name: case
     for name, case in declared(hn.Oracle).items()
     if "SklearnPolicies" not in name and "Switching" not in name
-    if not (case[0] if isinstance(case, tuple) else case).described
+    if not (case[0] if isinstance(case, tuple) else case).takes_items
 }
 
 

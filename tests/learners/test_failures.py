@@ -186,11 +186,11 @@ def test_many_decisions_of_which_one_fails_are_none(make):
             failed += 1
         solver.left = None
         assert learner.open_decisions == [kept.id]
-        assert len(getattr(learner, "player", learner).open_decisions) == 1
+        assert len(getattr(learner, "current_learner", learner).open_decisions) == 1
     assert failed >= 3
     learner.update(losses_of(learner, kept.action, np.full(3, 0.5)), decision=kept)
     assert not learner._ledger.delayed
-    assert not getattr(learner, "player", learner)._ledger.delayed
+    assert not getattr(learner, "current_learner", learner)._ledger.delayed
 
 
 PREDICTED = {

@@ -62,11 +62,11 @@ def trained(name, rounds=120, **options):
 def test_no_available_action_is_less_likely(name):
     learner = trained(name, exploration=0.05)
     for context, some in ((0, None), (1, None), (0, [0, 2]), (1, [3])):
-        law = learner.propensities(context, 2000, some).probabilities
+        distribution = learner.propensities(context, 2000, some).probabilities
         there = np.arange(4) if some is None else np.array(some)
-        assert law[there].min() >= 0.05 - 1e-12
-        assert law.sum() == pytest.approx(1.0)
-        assert np.delete(law, there).sum() == 0.0
+        assert distribution[there].min() >= 0.05 - 1e-12
+        assert distribution.sum() == pytest.approx(1.0)
+        assert np.delete(distribution, there).sum() == 0.0
     if name != "anytime":  # whose noise is large for long
         assert trained(name).propensities(0).probabilities.min() < 0.05
 
@@ -77,11 +77,11 @@ def test_no_available_action_is_less_likely(name):
 def test_actions_and_weights_follow_the_law(name, some):
     """Frequencies are as said, and E[W 1(a = b)] = 1 for every available b."""
     n, learner = 3000, trained(name, exploration=0.08)
-    law = learner.propensities(0, 40_000, some, decide=True)
-    q = np.tile(law.probabilities, (n, 1))
+    distribution = learner.propensities(0, 40_000, some, decide=True)
+    q = np.tile(distribution.probabilities, (n, 1))
     played, weights = np.empty(n, int), np.empty(n)
     for i in range(n):
-        if not law.draws:  # decisions alone change it where it depends on their number
+        if not distribution.draws:  # decisions alone change it where it depends on their number
             q[i] = learner.propensities(0, available=some, decide=True).probabilities
         decision = learner.decide(0, available=some)
         learner.forget(decision)
@@ -89,7 +89,7 @@ def test_actions_and_weights_follow_the_law(name, some):
     for b in range(4) if some is None else some:
         hits = played == b
         error = math.sqrt((q[:, b] * (1.0 - q[:, b])).mean() / n)
-        assert abs((hits - q[:, b]).mean()) <= 5.0 * error + (0.01 if law.draws else 0.0)
+        assert abs((hits - q[:, b]).mean()) <= 5.0 * error + (0.01 if distribution.draws else 0.0)
         terms = weights * hits
         # Truncation takes less than 4%: (1 - 0.08)^L, L about 40 here.
         assert abs(terms.mean() - 1.0) <= 5.0 * terms.std() / math.sqrt(n) + 0.04
@@ -103,7 +103,7 @@ def test_weights_have_the_mean_of_the_definition(share, resampling):
     learner = hn.ContextSemiBanditFTPL(hn.oracles.AllPolicies(1, 3), epsilon=0.5, seed=0)
     total, leader, L, n = learner.leader.total, learner.leader, 6, 5000
     total.add(0, np.array([0.0, 1.0, 3.0]))
-    q0 = total.law(0, Draw(leader.noise, 0, 2.0))
+    q0 = total.distribution(0, Draw(leader.noise, 0, 2.0))
     opened = learner.Round(0)
     opened.advice, opened.share, opened.explores, opened.each = 1, share, 0.3, 0.1
     way = hn.Resampling(2, False, True) if isinstance(resampling, str) else None
@@ -135,12 +135,12 @@ def test_the_price_is_measured_without_bias(kind):
     floor.raise_to(opened)
     assert opened.explores == pytest.approx(0.4)
     found = 0.0
-    for explored, chance, law in ((True, 0.4, np.full(4, 0.25)), (False, 0.6, own)):
+    for explored, chance, distribution in ((True, 0.4, np.full(4, 0.25)), (False, 0.6, own)):
         opened.explored = explored
         for action in range(4):
             before = floor.price
             floor.charge(opened, COSTS[action])
-            found += chance * law[action] * (floor.price - before)
+            found += chance * distribution[action] * (floor.price - before)
     assert found == pytest.approx(expected)
 
 

@@ -67,8 +67,8 @@ def best(rows, contexts, losses):
 # Hints -------------------------------------------------------------------------------------------
 
 
-def laplace_law(values, scale):
-    """The law of the smallest of `values` plus Laplace noise, by integration on a fine grid."""
+def laplace_distribution(values, scale):
+    """Return the distribution of the argmin of `values` plus Laplace noise, by integration."""
     z = np.linspace(-40.0, 40.0, 40_001)
     density = 0.5 * np.exp(-np.abs(z))
     found = []
@@ -111,13 +111,13 @@ class SlowEarned:
         e = np.eye(self.K)[h]
         scale, eps = self.D / self.G, self.G / self.D
         self.L = max(2, math.ceil(math.sqrt(self.K * self.t)))
-        q1 = laplace_law(self.F + V, scale)
+        q1 = laplace_distribution(self.F + V, scale)
         seen = np.where(e == 1, p + beta * q1, q1)
         covered = (p * e + beta * q1 >= 2 * eps * math.exp(eps)) & (
             seen >= math.exp(eps) * math.log(self.t + 1) / (2 * self.L)
         )
         self.Q = np.where(covered, V, 0.0)
-        self.q0 = laplace_law(self.F + self.Q, scale)
+        self.q0 = laplace_distribution(self.F + self.Q, scale)
         self.q = p * e + beta * self.q0
         return self.q
 
@@ -126,7 +126,7 @@ class SlowEarned:
         J = (1 - (1 - q[a]) ** self.L) / q[a] if a == h else (1 - (1 - q0[a]) ** self.L) / q[a]
         rho = J * (loss - Q[a])
         f = Q + rho * np.eye(self.K)[a]
-        after = laplace_law(self.F + f, self.D / self.G)
+        after = laplace_distribution(self.F + f, self.D / self.G)
         self.D += max(0.0, rho * (q0[a] - after[a]))
         self.F = self.F + f
         r = q0[a] / q[a]
@@ -150,8 +150,8 @@ def test_earned_trust_equals_its_slow_twin(share):
     twin = SlowEarned(3, learner.complexity.value, trust)
     shares, covered = set(), False
     for _ in range(60):
-        law = learner.propensities().probabilities
-        np.testing.assert_allclose(law, twin.act(0, V), atol=2e-5)
+        distribution = learner.propensities().probabilities
+        np.testing.assert_allclose(distribution, twin.act(0, V), atol=2e-5)
         covered |= bool(twin.Q.any())
         shares.add(round(twin.p, 3))
         action = learner.act()
@@ -289,7 +289,7 @@ def test_weights_under_a_hint_have_the_mean_of_the_definition(share, successes):
     learner = hn.ContextSemiBanditFTPL(oracle, epsilon=0.5, resampling=successes, seed=0)
     total, leader, L, n = learner.leader.total, learner.leader, 6, 6000
     total.add(0, np.array([0.0, 1.0, 3.0]))
-    q0 = total.law(0, Draw(leader.noise, 0, 2.0))
+    q0 = total.distribution(0, Draw(leader.noise, 0, 2.0))
     opened = learner.Round(0)
     opened.advice, opened.share = 1, share
     resampling, first = hn.Resampling(successes, exact=False), 0
@@ -326,7 +326,7 @@ def test_the_measured_cost_of_a_hint_is_unbiased_or_too_large(exact, level):
         learner.leader.total.add(0, np.array([0.5, 0.0, 0.2]))
         learner.hint.answered = 1  # without a loss so far there is no hint
         opened = learner.prepare(None)
-        q0 = learner.leader.total.law(0, Draw(learner.leader.noise, 0, opened.draw.scale))
+        q0 = learner.leader.total.distribution(0, Draw(learner.leader.noise, 0, opened.draw.scale))
         action = learner.act()
         learner.update(float(losses[action]))
         S.append(learner.hint.S)

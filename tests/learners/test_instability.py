@@ -1,4 +1,4 @@
-"""What a round cost by instability: leaders compared under one draw, or in law."""
+"""What a round cost by instability: leaders compared under one draw, or in distribution."""
 
 import inspect
 import itertools
@@ -82,7 +82,9 @@ def test_measured_by_totals_that_share_a_place_as_by_independent_ones(kind, seed
         calm = with_round(leader.total, opened.baseline) if baseline else leader.total.copy()
         after = with_round(leader.total, estimate)
         if kind == "AllPolicies" and exact is None:
-            q, later = (each.law(1, Draw(leader.noise, 0, SCALE)) for each in (calm, after))
+            q, later = (
+                each.distribution(1, Draw(leader.noise, 0, SCALE)) for each in (calm, after)
+            )
             expected = max(0.0, float(residual @ (q - later)))
             assert found.draws == 0
         else:
@@ -164,7 +166,7 @@ def test_hints_and_baselines_of_a_game_are_measured_as_with_independent_totals(t
     class CopyingTotal(FiniteObjective):
         action = by_copies(FiniteObjective.action)
         chosen = by_copies(FiniteObjective.chosen)
-        law = by_copies(FiniteObjective.law)
+        distribution = by_copies(FiniteObjective.distribution)
         lesson = by_copies(FiniteObjective.lesson)
         weights = by_copies(FiniteObjective.weights)
 
@@ -211,7 +213,7 @@ def test_rounds_are_the_same_where_weights_and_instability_are_found_apart(
         "all": (hn.oracles.AllPolicies(4, 3), {}),
         "listed": (listed, {}),
         "one context": (hn.oracles.FinitePolicies([[0], [1], [2]]), {}),
-        # The law is known on the context that carries the noise, and nowhere else.
+        # The distribution is known on the context that carries the noise, and nowhere else.
         "separator": (hn.oracles.FinitePolicies([[0, 2], [1, 0], [2, 1]]), {"separator": [0]}),
         "thresholds": (hn.oracles.Thresholds(3), {"contexts": [0, 1, 2, 3]}),
     }[kind]

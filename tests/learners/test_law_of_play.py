@@ -1,6 +1,7 @@
-"""The law of the played action at a fixed history is that of Algorithm 2.
+"""The distribution of the played action at a fixed history is that of Algorithm 2.
 
-Each test compares two samples by a chi-square test and fails for equal laws with probability at
+Each test compares two samples by a chi-square test and fails for equal distributions with
+probability at
 most 1e-3 divided by the number of tests in this file; seeds are fixed.
 """
 
@@ -49,7 +50,7 @@ def test_transductive_play_has_the_law_of_algorithm_2(kind, seed):
     )
     expected = simulated(rows, range(d), history, context, epsilon, K, seed)
     assert len(set(expected)) > 1
-    assert statistics.same_law(found, expected) > SURE
+    assert statistics.same_distribution(found, expected) > SURE
 
 
 @pytest.mark.slow
@@ -74,7 +75,7 @@ def test_play_with_a_small_separator_has_the_law_of_algorithm_2(kind, seed):
     )
     expected = simulated(rows, [0, 1], history, context, 0.5, 2, seed)
     assert len(set(expected)) > 1
-    assert statistics.same_law(found, expected) > SURE
+    assert statistics.same_distribution(found, expected) > SURE
 
 
 @pytest.mark.stat
@@ -85,7 +86,7 @@ def test_all_policies_with_their_separator_have_the_law_of_algorithm_2():
         history, 1, lambda s: hn.ContextFTPL(oracle, separator=[1, 0], epsilon=0.4, seed=s)
     )
     expected = simulated(rows, [1, 0], history, 1, 0.4, 3)
-    assert statistics.same_law(found, expected) > SURE
+    assert statistics.same_distribution(found, expected) > SURE
 
 
 @pytest.mark.stat
@@ -99,12 +100,12 @@ def test_successive_rounds_of_one_learner_have_the_law_of_algorithm_2(kind):
     found = problems.play(learner, rounds)
     expected = simulated(rows, range(d), history, context, 0.5, K)
     assert len(set(expected)) > 1
-    assert statistics.same_law(found, expected) > SURE
+    assert statistics.same_distribution(found, expected) > SURE
     # And one round tells nothing about the next.
     again = [2 * K * a + b for a, b in zip(found[0::2], found[1::2], strict=True)]
     shuffled = np.random.default_rng(0).permutation(found)
     independent = [2 * K * a + b for a, b in zip(shuffled[0::2], shuffled[1::2], strict=True)]
-    assert statistics.same_law(again, independent) > SURE
+    assert statistics.same_distribution(again, independent) > SURE
 
 
 @pytest.mark.stat
@@ -118,7 +119,7 @@ def test_self_tuned_play_has_the_law_of_algorithm_2_at_its_epsilon(kind):
     found = problems.play(learner, [(context, np.zeros(K))] * (2 * SAMPLES))
     expected = simulated(rows, range(d), history, context, epsilon, K)
     assert len(set(expected)) > 1
-    assert statistics.same_law(found, expected) > SURE
+    assert statistics.same_distribution(found, expected) > SURE
 
 
 @pytest.mark.stat
@@ -130,8 +131,8 @@ def test_these_tests_would_notice_a_wrong_scale_of_noise():
     )
     wrong = simulated(rows, range(3), history, 0, 0.7, 3)
     right = simulated(rows, range(3), history, 0, 0.5, 3)
-    assert statistics.same_law(found, right) > SURE
-    assert statistics.same_law(found, wrong) < SURE
+    assert statistics.same_distribution(found, right) > SURE
+    assert statistics.same_distribution(found, wrong) < SURE
 
 
 @pytest.mark.slow
@@ -149,4 +150,4 @@ def test_ftpl_with_laplace_fakes_plays_like_context_ftpl(kind):
         history, context, lambda s: hn.ContextFTPL(oracle, range(d), epsilon=0.5, seed=s), samples
     )
     assert len(set(ftpl)) > 1
-    assert statistics.same_law(ftpl, other) > SURE
+    assert statistics.same_distribution(ftpl, other) > SURE

@@ -12,7 +12,7 @@ from hannan.learners.context_set import ContextSet
 from hannan.learners.perturbed_leader import (
     NoisyRound,
     PerturbedLeader,
-    law_of,
+    distribution_of,
     replay,
     shares,
     starting_total,
@@ -178,9 +178,9 @@ def test_G_is_shared_by_leaders_on_the_same_contexts():
     assert second.found is first.found
     assert second.G == first.G
     assert second.owed == 0
-    open_world = leader_of(hn.oracles.LinearPolicies(2))
-    open_world.share_complexity(first)
-    assert open_world.found is None
+    takes_new_contexts = leader_of(hn.oracles.LinearPolicies(2))
+    takes_new_contexts.share_complexity(first)
+    assert takes_new_contexts.found is None
 
 
 def test_G_needs_the_number_of_actions():
@@ -217,7 +217,8 @@ def test_other_noise_for_the_same_past():
     assert not np.array_equal(other.noise.unit(0), leader.noise.unit(0))
 
 
-# The law of a round -----------------------------------------------------------------------------
+# The distribution of a round
+# -----------------------------------------------------------------------------
 
 
 @pytest.mark.stat
@@ -240,22 +241,22 @@ def test_law_shares_and_replays_agree(kind, available):
     assert np.all(np.abs(found - q) <= 4.5 * error + 1e-12)
     if available is not None:
         assert q[1] == found[1] == 0.0
-    law = law_of(past, opened)
-    assert (law is None) is (kind == "FinitePolicies")
-    if law is not None:
-        assert law.sum() == pytest.approx(1.0)
-        assert np.all(np.abs(law - q) <= 4.5 * np.sqrt(q * (1 - q) / 8000) + 1e-12)
+    distribution = distribution_of(past, opened)
+    assert (distribution is None) is (kind == "FinitePolicies")
+    if distribution is not None:
+        assert distribution.sum() == pytest.approx(1.0)
+        assert np.all(np.abs(distribution - q) <= 4.5 * np.sqrt(q * (1 - q) / 8000) + 1e-12)
 
 
 def test_without_noise_the_law_is_certain():
     oracle, _ = problems.make("FinitePolicies")
     leader = leader_of(oracle)
     opened = opened_round(leader, 1, 0.0)
-    law = law_of(leader.past(opened), opened)
-    assert law.tolist() == np.eye(3)[leader.total.action(1, WITHOUT_NOISE)].tolist()
+    distribution = distribution_of(leader.past(opened), opened)
+    assert distribution.tolist() == np.eye(3)[leader.total.action(1, WITHOUT_NOISE)].tolist()
     plays = substitution(np.array([2]), 2, 3)
     opened = opened_round(leader, 1, 0.0, plays)
-    assert law_of(leader.past(opened), opened).tolist() == [0.0, 0.0, 1.0]
+    assert distribution_of(leader.past(opened), opened).tolist() == [0.0, 0.0, 1.0]
 
 
 def test_asking_for_replays_uses_no_draw_of_the_leader():

@@ -1,4 +1,4 @@
-"""Noise on the future only, bandit feedback: the law of each action is known."""
+"""Noise on the future only, bandit feedback: the distribution of each action is known."""
 
 import numpy as np
 import pytest
@@ -54,7 +54,7 @@ def test_play_has_the_law_of_sparse_noise_on_each_future_round(kind):
         explores = rng.random() < K / M
         expected.append(int(rng.integers(K)) if explores else leader)
     assert len(set(expected)) > 1
-    assert statistics.same_law(found, expected) > SURE
+    assert statistics.same_distribution(found, expected) > SURE
 
 
 @pytest.mark.slow
@@ -80,7 +80,8 @@ def test_weights_are_the_exact_propensities():
         mass += q.probabilities
         estimates[decision.action] += decision.weights[0]
         squares[decision.action] += decision.weights[0] ** 2
-    # Frequencies agree with the mean law, estimates of 1 are unbiased: five standard errors.
+    # Frequencies agree with the mean distribution, estimates of 1 are unbiased: five standard
+    # errors.
     spread = np.sqrt(mass * (1 - mass / samples))
     assert (np.abs(hits - mass) < 5 * spread + 1).all()
     error = np.sqrt(squares / samples - (estimates / samples) ** 2) / np.sqrt(samples)

@@ -58,7 +58,7 @@ def test_play_has_the_law_of_noise_on_each_future_round(kind, seed):
         fakes = naive.playout_fakes(sequence[t + 1 :], K, np.sqrt(np.pi), False, rng)
         expected.append(rows[naive.leader(rows, fakes + history[:t])][sequence[t]])
     assert len(set(expected)) > 1
-    assert statistics.same_law(found, expected) > SURE
+    assert statistics.same_distribution(found, expected) > SURE
 
 
 @pytest.mark.slow
@@ -75,7 +75,7 @@ def test_a_pool_is_drawn_from_by_frequency():
         future = rng.choice(pool, size=T - 1)
         fakes = naive.playout_fakes(future, 2, np.sqrt(np.pi), False, rng)
         expected.append(rows[naive.leader(rows, fakes)][0])
-    assert statistics.same_law(found, expected) > SURE
+    assert statistics.same_distribution(found, expected) > SURE
 
 
 @pytest.mark.parametrize("world", ["planted", "adversary"])

@@ -130,7 +130,9 @@ def test_the_anytime_schedule_is_ready_before_the_first_round():
 
 
 TABLE = hn.oracles.FinitePolicies([[0], [1], [2], [1]], n_actions=4)
-MIXED = hn.oracles.FinitePolicies([[0, 1], [1, 1], [2, 0], [0, 3], [2, 2]])  # law not known
+MIXED = hn.oracles.FinitePolicies(
+    [[0, 1], [1, 1], [2, 0], [0, 3], [2, 2]]
+)  # distribution not known
 EVERY = hn.oracles.AllPolicies(1, 4)
 BASELINES = {
     "Hedge": hn.baselines.Hedge(TABLE, seed=0),
@@ -242,7 +244,7 @@ def test_it_is_not_a_number_where_neither_law_nor_weights_are_known():
         hn.PlayoutBandit(EVERY, hn.Pool([0]), horizon=4000, seed=0),
         hn.baselines.Exp4(TABLE, seed=0),
     ],
-    ids=["draws", "law", "full", "playout", "Exp4"],
+    ids=["draws", "distribution", "full", "playout", "Exp4"],
 )
 def test_one_over_the_propensity_is_right_on_average(learner, available):
     # Every action that can be played gets 1 a round on average; 4.5 standard errors.
@@ -250,7 +252,7 @@ def test_one_over_the_propensity_is_right_on_average(learner, available):
     inverse = np.zeros((count, 4))
     for row in inverse:
         decision = learner.decide(0, available)
-        row[decision.action] = 1.0 / decision.odds.propensity
+        row[decision.action] = 1.0 / decision.record.propensity
         learner.forget(decision)
     possible = inverse.any(axis=0)
     assert possible.sum() >= 2
@@ -268,7 +270,7 @@ def test_the_error_of_a_propensity_is_of_the_size_of_its_spread():
     for _ in range(3000):
         decision = learner.decide(0)
         if decision.action in found:
-            found[decision.action].append((decision.odds.propensity, decision.odds.error))
+            found[decision.action].append((decision.record.propensity, decision.record.error))
         learner.forget(decision)
     for values in found.values():
         q, error = np.array(values).T

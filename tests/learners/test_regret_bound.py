@@ -313,7 +313,7 @@ def test_hints_have_the_bound_of_their_budget():
         learner.update(0.5)
     G = oracle.complexity(range(D))
     sizes = {"d": D, "n_actions": K, "complexity": G, "start": 1.0}
-    bound = hn.bounds.hinted(40, **sizes, known_law=True)
+    bound = hn.bounds.hinted(40, **sizes, known_distribution=True)
     assert learner.regret_bound() == pytest.approx(bound.value)
     trust = hn.Trust(budget=1.5, share=0.5)
     options = {"predictor": hn.predictors.Mean(), "trust": trust, "max_resamples": 9}
@@ -421,7 +421,7 @@ MIXED = hn.oracles.FinitePolicies([[0, 0], [1, 1], [2, 0]], n_actions=3)
 
 
 def mixed_bound(epsilon, contexts, resampling="auto"):
-    """On context 0 the law is known, so that weights are exact; on context 1 they are drawn."""
+    """Know the distribution on context 0, where weights are exact; draw them on context 1."""
     options = {"separator": [0], "epsilon": epsilon, "max_resamples": 9, "resampling": resampling}
     learner = semi(MIXED, seed=0, **options)
     for context in contexts:

@@ -102,7 +102,7 @@ def test_mean_weight_is_exact_and_more_successes_never_raise_the_second_moment(q
 
 
 def exact_moments(q, L, r):
-    """E W and E W^2 from the negative binomial law of the r-th success."""
+    """E W and E W^2 from the negative binomial distribution of the r-th success."""
     N, S = np.arange(r, L), np.arange(min(r, L))
     p = np.concatenate([stats.nbinom.pmf(N - r, r, q), stats.binom.pmf(S, L - 1, q)])
     W = np.concatenate([N / r, L / (S + 1)])
@@ -196,7 +196,7 @@ def samples(learner, context, count, K):
     found = np.zeros((count, K))
     for row in found:
         decision = learner.decide(context)
-        row[decision.action] = np.squeeze(decision.odds.weights)
+        row[decision.action] = np.squeeze(decision.record.weights)
     return found
 
 
@@ -306,7 +306,7 @@ def test_one_stream_for_all_elements_gives_each_the_law_and_the_mean_of_its_own_
     shared = samples(at_a_state(oracle, 0, losses, 12, seed=1, resampling="shared"), 0, 15_000, 4)
     apart = as_printed("slates", 12, 4000, seed=2)
     for j in range(4):
-        assert statistics.same_law(shared[:, j], apart[:, j]) > 1e-5
+        assert statistics.same_distribution(shared[:, j], apart[:, j]) > 1e-5
     uncertainty = [each.std(axis=0) / math.sqrt(len(each)) for each in (shared, apart)]
     gap = np.abs(shared.mean(axis=0) - apart.mean(axis=0))
     assert np.all(gap <= SIGMAS * np.hypot(*uncertainty))
@@ -321,9 +321,9 @@ def test_the_proxy_of_single_actions_has_the_law_of_algorithm_3_as_printed(kind)
     found = samples(learner, 0, count, K)
     expected = as_printed(kind, L, count, seed=23)
     code = (L + 1) ** np.arange(K)
-    assert statistics.same_law(found @ code, expected @ code) > 1e-5
+    assert statistics.same_distribution(found @ code, expected @ code) > 1e-5
     # ... and would not have it if the noise that chose the action counted as the first draw.
-    assert statistics.same_law((found > 0) @ code, expected @ code) < 1e-5
+    assert statistics.same_distribution((found > 0) @ code, expected @ code) < 1e-5
 
 
 # Probabilities in place of successes -----------------------------------------------------------
@@ -337,12 +337,12 @@ LAWS = [
 ]
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("distribution", LAWS)
 @pytest.mark.parametrize("L", [1, 2, 3, 5, 8])
 @pytest.mark.parametrize("r", [1, 2, 3, 0.5, 1.5, 2.5])
-def test_mean_weights_from_probabilities_are_exact_and_no_more_spread(law, L, r):
-    q = sum(p * share for p, share in law)
-    found = list(naive_bandit.paired_outcomes(law, r, L))
+def test_mean_weights_from_probabilities_are_exact_and_no_more_spread(distribution, L, r):
+    q = sum(p * share for p, share in distribution)
+    found = list(naive_bandit.paired_outcomes(distribution, r, L))
     assert sum(share for _, share in found) == pytest.approx(1.0)
     mean = sum(W * share for W, share in found)
     second = sum(W * W * share for W, share in found)

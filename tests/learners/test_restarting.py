@@ -124,7 +124,7 @@ def test_a_prediction_that_is_none_is_refused_before_anything_is_learned(guess):
     learner.act(0)
     with pytest.raises(hn.LossError, match="Broken"):
         learner.update(np.ones(K))
-    assert learner.rounds == learner.player.rounds == 0
+    assert learner.rounds == learner.current_learner.rounds == 0
     assert learner.best_policy()(0) == 0
 
 
@@ -137,14 +137,14 @@ def test_a_detector_that_fails_leaves_no_round_half_answered():
     other = learner.decide(0)
     learner.act(0)
     learner.update(np.ones(K))
-    assert learner.rounds == learner.player.rounds == 1
+    assert learner.rounds == learner.current_learner.rounds == 1
     for ask in (learner.act, learner.would_play, learner.propensities):
         with pytest.raises(RuntimeError):
             ask(0)
     with pytest.raises(RuntimeError):
         learner.update(np.ones(K), other)
-    assert learner.open_decisions == learner.player.open_decisions == [other.id]
-    assert learner.rounds == learner.player.rounds == 1
+    assert learner.open_decisions == learner.current_learner.open_decisions == [other.id]
+    assert learner.rounds == learner.current_learner.rounds == 1
 
 
 class Down(RuntimeError):
@@ -250,7 +250,7 @@ def test_a_restart_that_fails_is_tried_again_before_the_next_round(feedback, par
             for ask in (learner.act, learner.would_play):
                 with pytest.raises(Down):
                     ask(0)
-            assert learner.rounds == learner.player.rounds + sum(before[-1:])
+            assert learner.rounds == learner.current_learner.rounds + sum(before[-1:])
             failed += 1
         down.clear()
         monkeypatch.undo()
@@ -308,8 +308,8 @@ def test_decisions_that_nobody_has_seen_are_forgotten_inside_too():
     learner = hn.Restarting(hn.ContextSemiBanditFTPL(oracle, range(D), seed=0), Alarms())
     with pytest.raises(Down):
         learner.decide_many([0, 1, 2])
-    assert learner.open_decisions == learner.player.open_decisions == []
-    assert learner._ledger.forgotten == learner.player._ledger.forgotten == 2
+    assert learner.open_decisions == learner.current_learner.open_decisions == []
+    assert learner._ledger.forgotten == learner.current_learner._ledger.forgotten == 2
 
 
 @pytest.mark.parametrize(
@@ -391,12 +391,12 @@ def test_the_contract_is_kept(base):
 
 def test_hints_and_predictor_are_those_of_the_learner_at_work():
     learner = hn.Restarting(bandit(), Alarms(10))
-    assert learner.hint is learner.player.hint
+    assert learner.hint is learner.current_learner.hint
     first = learner.predictor_
     assert isinstance(first, hn.predictors.Mean)
     play(learner, toy(15))
     assert learner.restarts == [10]
-    assert learner.predictor_ is learner.player.predictor_ is not first
+    assert learner.predictor_ is learner.current_learner.predictor_ is not first
     assert learner.hint.W > 0.0
     assert learner.predictor is None
     plain = hn.Restarting(hn.baselines.UniformRandom(K, seed=0), Alarms())

@@ -60,7 +60,7 @@ def test_a_statement_that_one_segment_lacks_is_not_made():
         learner.update(0.5, decision=decision)
     assert learner.restarts == [10]
     play(learner, toy(20))
-    assert learner.player.certificate().variance_estimate is not None
+    assert learner.current_learner.certificate().variance_estimate is not None
     assert learner.certificate().variance_estimate is None
     assert learner.certificate().stability_estimate is not None
     assert any("overlapped" in note for note in learner.certificate().notes)

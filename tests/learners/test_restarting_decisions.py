@@ -35,7 +35,9 @@ def test_a_file_whose_round_the_learner_inside_does_not_know_is_refused():
     assert reread(learner).open_decisions == [0]
     for lost in ({"current": None}, {"waiting": {}}):
         forged = copy.deepcopy(learner)
-        vars(forged.player)["_ledger"] = dataclasses.replace(forged.player._ledger, **lost)
+        vars(forged.current_learner)["_ledger"] = dataclasses.replace(
+            forged.current_learner._ledger, **lost
+        )
         with pytest.raises(hn.DamagedFileError, match="round"):
             reread(forged)
 
@@ -66,7 +68,7 @@ def test_late_answers_to_an_earlier_learner_are_counted_and_dropped():
     assert certificate.rounds == learner.rounds == 20
     closed = learner._closed[0]  # three of its rounds had no loss
     assert certificate.stability_estimate == pytest.approx(
-        closed.stability_estimate + learner.player.certificate().stability_estimate
+        closed.stability_estimate + learner.current_learner.certificate().stability_estimate
     )
     assert closed.stability_estimate > 3.0
     assert any("2 losses came after a restart" in note for note in certificate.notes)
@@ -83,7 +85,7 @@ def test_a_round_opened_before_a_restart_is_dropped_too():
         learner.update(7.0)
     learner.update(1.0)
     assert learner.rounds == 2
-    assert learner.player.rounds == 0
+    assert learner.current_learner.rounds == 0
     with pytest.raises(hn.OrderError):
         learner.update(1.0)
 
@@ -91,7 +93,7 @@ def test_a_round_opened_before_a_restart_is_dropped_too():
 def test_forgotten_decisions_of_the_current_learner_are_forgotten_there():
     learner = hn.Restarting(bandit(), Alarms())
     learner.forget(learner.decide(0))
-    assert learner.player.open_decisions == learner.open_decisions == []
+    assert learner.current_learner.open_decisions == learner.open_decisions == []
     with pytest.raises(hn.DecisionError):
         learner.forget(0)
 
@@ -106,7 +108,7 @@ def test_a_decision_of_another_learner_is_refused():
 def test_propensities_are_those_of_the_current_learner():
     learner = hn.Restarting(bandit(), Alarms(20))
     play(learner, toy(30))
-    found, expected = (x.propensities(1, draws=50) for x in (learner, learner.player))
+    found, expected = (x.propensities(1, draws=50) for x in (learner, learner.current_learner))
     assert found.probabilities.tolist() == expected.probabilities.tolist()
 
 

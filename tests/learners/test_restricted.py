@@ -57,9 +57,11 @@ def test_the_law_of_what_is_played_adds_up_that_of_the_choices():
     total = oracle.objective()
     total.add(0, np.array([0.0, 0.5, 1.0, 0.25]))
     draw = Draw(oracle.noise([0], seed_key(2), 0, 2**16), 0, SCALE)
-    law = total.law(0, draw)
-    found = total.law(0, draw, None, substitution(np.array([0, 3]), 3, K))
-    np.testing.assert_allclose(found, [law[0], 0.0, 0.0, law[1] + law[2] + law[3]])
+    distribution = total.distribution(0, draw)
+    found = total.distribution(0, draw, None, substitution(np.array([0, 3]), 3, K))
+    np.testing.assert_allclose(
+        found, [distribution[0], 0.0, 0.0, distribution[1] + distribution[2] + distribution[3]]
+    )
 
 
 @pytest.mark.parametrize("available", [[0, 3], [1, 2], [2]])

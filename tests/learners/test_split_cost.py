@@ -23,7 +23,7 @@ class Fixed:
         pass
 
 
-def balance(law, share, values, losses, answered, explores, charged=True):
+def balance(distribution, share, values, losses, answered, explores, charged=True):
     """What a late round is accounted for less what it cost, on average over its action.
 
     The action is played by exploration, hint or base; its loss is learned if it is one of those
@@ -33,21 +33,21 @@ def balance(law, share, values, losses, answered, explores, charged=True):
     for action, explored in product(range(K), [False, True] if explores else [False]):
         opened = AdvisedRound(0)
         opened.advice, opened.share, opened.values = ADVICE, share, values
-        opened.law, opened.exact, opened.late = law, True, True
+        opened.distribution, opened.exact, opened.late = distribution, True, True
         opened.explores, opened.each = explores, explores / K
         opened.action, opened.explored = action, explored
         trust = hn.Trust(prior=0.0, floor=0.0, share=0.97)
         hint = Hint(Fixed(), trust, K, (0.0, 1.0), 1.0 - explores)
         floor = Floor(None, explores / K, K, 1)
-        mixed = (1.0 - share) * law[action] + share * (action == ADVICE)
+        mixed = (1.0 - share) * distribution[action] + share * (action == ADVICE)
         chance = explores / K if explored else (1.0 - explores) * mixed
-        q = opened.likely(action, law[action])
+        q = opened.likely(action, distribution[action])
         hint.played(opened)
         before, reserved = hint.S, hint.reserve
         if action in answered:
             hint.charge(opened, losses[action], 1.0 / q)
             floor.charge(opened, losses[action])
-            estimated = law[action] * losses[action] / q
+            estimated = distribution[action] * losses[action] / q
             assert hint.S - before <= reserved + 1e-12  # and so within the budget
             assert hint.reserve == hint.unpaid == 0.0
         else:
@@ -65,17 +65,19 @@ GIVEN = list(
 )
 
 
-@pytest.mark.parametrize(("law", "share", "explores"), GIVEN)
-def test_no_choice_of_answers_makes_the_account_too_small(law, share, explores):
+@pytest.mark.parametrize(("distribution", "share", "explores"), GIVEN)
+def test_no_choice_of_answers_makes_the_account_too_small(distribution, share, explores):
     guesses = [*CORNERS, (0.2, 0.9, 0.6)]
     for values, losses, answered in product(guesses, CORNERS, SETS):
-        found = balance(law, share, np.array(values), losses, answered, explores)
+        found = balance(distribution, share, np.array(values), losses, answered, explores)
         assert found >= -1e-9
         if answered == ALL:
             assert found == pytest.approx(0.0, abs=1e-9)
 
 
 def test_open_rounds_without_the_charge_would_break_it():
-    law, losses = np.array([0.2, 0.3, 0.5]), (1.0, 1.0, 1.0)
-    found = balance(law, 0.9, np.array([1.0, 0.0, 1.0]), losses, frozenset([1]), 0.0, charged=False)
+    distribution, losses = np.array([0.2, 0.3, 0.5]), (1.0, 1.0, 1.0)
+    found = balance(
+        distribution, 0.9, np.array([1.0, 0.0, 1.0]), losses, frozenset([1]), 0.0, charged=False
+    )
     assert found < -0.3

@@ -14,11 +14,11 @@ from tests import problems
 class Leader:
     """All that a rule looks at, with a note of what it asked for."""
 
-    def __init__(self, G=4.0, ready=True, open_world=False):
+    def __init__(self, G=4.0, ready=True, takes_new_contexts=False):
         self.value = G
         self.ready = ready
         self.noise = None
-        self.X = SimpleNamespace(open_world=open_world)
+        self.X = SimpleNamespace(takes_new_contexts=takes_new_contexts)
         self.asked = 0
 
     def get_ready(self):
@@ -113,7 +113,7 @@ def test_in_an_open_world_self_tuning_follows_the_G_of_the_renewed_X():
     step.after(Leader(G=4.0), 2.0)
     step.start(Leader(G=8.0))  # X is known: its G does not change
     assert step.scale == 0.5
-    step.start(Leader(G=8.0, open_world=True))
+    step.start(Leader(G=8.0, takes_new_contexts=True))
     assert step.scale == 0.25
 
 

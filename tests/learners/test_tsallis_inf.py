@@ -1,4 +1,4 @@
-"""Tsallis-INF: its law, its baseline, its regret in both worlds."""
+"""Tsallis-INF: its distribution, its baseline, its regret in both worlds."""
 
 import math
 
@@ -22,7 +22,7 @@ CONTRACT = {
 }
 
 
-def slow_law(totals, eta):
+def slow_distribution(totals, eta):
     """The root by bisection."""
     totals = np.asarray(totals, dtype=float)
 
@@ -36,9 +36,9 @@ def slow_law(totals, eta):
     return 4.0 / (eta * (totals - y)) ** 2
 
 
-def fast_law(totals, eta):
+def fast_distribution(totals, eta):
     out = np.empty(len(totals))
-    tsallis.law(np.asarray(totals, dtype=float), eta, out)
+    tsallis.distribution(np.asarray(totals, dtype=float), eta, out)
     return out
 
 
@@ -47,14 +47,14 @@ TOTALS = arrays(float, st.integers(1, 6), elements=st.floats(0.0, 1e4))
 
 @given(TOTALS, st.floats(1e-3, 2.0))
 def test_the_law_solves_its_equation(totals, eta):
-    found = fast_law(totals, eta)
+    found = fast_distribution(totals, eta)
     assert found.sum() == pytest.approx(1.0)
     assert found.min() > 0.0
-    np.testing.assert_allclose(found, slow_law(totals, eta), rtol=1e-5, atol=1e-9)
+    np.testing.assert_allclose(found, slow_distribution(totals, eta), rtol=1e-5, atol=1e-9)
 
 
 def test_an_action_that_is_not_available_has_no_probability():
-    assert fast_law([0.0, np.inf, 1.0], 0.5)[1] == 0.0
+    assert fast_distribution([0.0, np.inf, 1.0], 0.5)[1] == 0.0
 
 
 @given(TOTALS, st.floats(1e-3, 2.0), st.floats(0.0, 0.95), st.data())
@@ -64,13 +64,15 @@ def test_a_capped_baseline_moves_the_law_at_most_half_of_what_it_withstands(
     K = len(totals)
     values = data.draw(arrays(float, K, elements=st.floats(0.0, 1.0)))
     advice = data.draw(st.integers(0, K - 1))
-    Q, law = np.empty(K), np.empty(K)
-    tsallis.capped_law(totals, values, advice, share, 1.0, eta, 1.0, Q, law)
+    Q, distribution = np.empty(K), np.empty(K)
+    tsallis.capped_distribution(totals, values, advice, share, 1.0, eta, 1.0, Q, distribution)
     assert (values >= Q).all()
-    np.testing.assert_allclose(law, slow_law(totals + Q, eta), rtol=1e-5, atol=1e-9)
-    q = (1.0 - share) * law
+    np.testing.assert_allclose(
+        distribution, slow_distribution(totals + Q, eta), rtol=1e-5, atol=1e-9
+    )
+    q = (1.0 - share) * distribution
     q[advice] += share
-    assert (eta * np.sqrt(law) * Q / q).max() <= 0.5 + 1e-6
+    assert (eta * np.sqrt(distribution) * Q / q).max() <= 0.5 + 1e-6
 
 
 def test_without_a_predictor_play_is_that_of_the_definition():
@@ -80,10 +82,10 @@ def test_without_a_predictor_play_is_that_of_the_definition():
     for t in range(80):
         x = t % 2
         visits[x] += 1
-        law = slow_law(F[x], 2.0 / math.sqrt(visits[x]))
-        np.testing.assert_allclose(learner.propensities(x).probabilities, law, rtol=1e-5)
+        distribution = slow_distribution(F[x], 2.0 / math.sqrt(visits[x]))
+        np.testing.assert_allclose(learner.propensities(x).probabilities, distribution, rtol=1e-5)
         decision = learner.decide(x)
-        assert decision.propensity == pytest.approx(law[decision.action], rel=1e-5)
+        assert decision.propensity == pytest.approx(distribution[decision.action], rel=1e-5)
         loss = float(rng.random())
         learner.update(loss, decision=decision)
         F[x, decision.action] += loss / decision.propensity
@@ -100,15 +102,19 @@ def test_what_is_measured_is_that_of_the_definition(predictor, late):
         x = t % 2
         action = learner.act(x)
         opened, decision = learner.open_round(), learner.decide(1 - x) if late else None
-        totals, decided, loss = learner._past.totals[x].copy(), opened.law, float(rng.random())
+        totals, decided, loss = (
+            learner._past.totals[x].copy(),
+            opened.distribution,
+            float(rng.random()),
+        )
         Q = np.zeros(3) if opened.baseline is None else opened.baseline
         covered += bool(Q.any())
         estimate = Q.copy()
         estimate[action] += opened.weight * (loss - Q[action])
         tops[x] = max(tops[x], opened.scale)
-        foreseen = slow_law(totals + Q, 1.0 / tops[x]) if late else decided
+        foreseen = slow_distribution(totals + Q, 1.0 / tops[x]) if late else decided
         D += Q @ (decided - foreseen)
-        moved = slow_law(totals + estimate, 1.0 / tops[x])[action]
+        moved = slow_distribution(totals + estimate, 1.0 / tops[x])[action]
         D += (estimate - Q)[action] * (decided[action] - moved)
         learner.update(loss)
         np.testing.assert_allclose(learner._past.totals[x], totals + estimate, rtol=1e-12)

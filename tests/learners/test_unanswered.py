@@ -158,7 +158,7 @@ def test_rounds_without_an_answer_give_back_what_was_reserved_for_their_hints(na
             learner.forget(learner.decide(0))
         else:
             learner.act(0)
-    hint = getattr(learner, "player", learner).hint
+    hint = getattr(learner, "current_learner", learner).hint
     assert hint.refused <= 2  # a round is dropped by the next one, which is decided before
     assert hint.reserve == pytest.approx(0.0, abs=1e-9)
 

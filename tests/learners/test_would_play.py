@@ -1,4 +1,4 @@
-"""Copies with the same past and other randomness: their law is that of `act`."""
+"""Copies with the same past and other randomness: their distribution is that of `act`."""
 
 import copy
 
@@ -60,7 +60,7 @@ BANDITS = {
 }
 LEARNERS = FULL | BANDITS
 SURE = 1e-3 / len(LEARNERS)
-"""Equal laws are called different with probability 1e-3 in all tests together."""
+"""Equal distributions are called different with probability 1e-3 in all tests together."""
 
 
 def after(learner, rounds):
@@ -94,10 +94,10 @@ def reseed(learner, rng):
         for each in learner._awake:
             reseed(each.learner, rng)
     elif isinstance(learner, hn.Restarting):
-        reseed(learner.player, rng)
+        reseed(learner.current_learner, rng)
     elif isinstance(learner, hn.AdaptiveDiscount):
         learner._leader = learner._leader.reseeded(seed_key(int(rng.integers(2**60))))
-        learner._master._key = seed_key(int(rng.integers(2**60)))
+        learner._meta_learner._key = seed_key(int(rng.integers(2**60)))
     elif isinstance(learner, hn.Discounted):
         reseed(learner._inner, rng)
     elif isinstance(learner, hn.TsallisINF):
@@ -126,8 +126,8 @@ def test_copies_play_by_the_law_of_act(name):
     together = learner.would_play(context, SAMPLES, seed=3)
     alone = [learner.would_play(context, 1, seed=s)[0] for s in range(SAMPLES)]
     assert len(set(acted)) > 1
-    assert statistics.same_law(together, acted) > SURE
-    assert statistics.same_law(alone, acted) > SURE
+    assert statistics.same_distribution(together, acted) > SURE
+    assert statistics.same_distribution(alone, acted) > SURE
 
 
 @pytest.mark.slow
@@ -139,7 +139,7 @@ def test_copies_play_by_the_law_of_other_seeds(name):
     learner = LEARNERS[name]
     acted = [after(learner.clone(seed=s), past()).act(2) for s in range(1, SAMPLES)]
     asked = after(learner, past()).would_play(2, SAMPLES, seed=4)
-    assert statistics.same_law(asked, acted) > SURE
+    assert statistics.same_distribution(asked, acted) > SURE
 
 
 @pytest.mark.stat
@@ -147,7 +147,7 @@ def test_these_tests_would_notice_another_scale():
     learner = after(FULL["fixed"], past())
     other = after(hn.ContextFTPL(FINITE, epsilon=1.0, seed=0), past())
     asked = learner.would_play(2, SAMPLES), other.would_play(2, SAMPLES, seed=1)
-    assert statistics.same_law(*asked) < SURE
+    assert statistics.same_distribution(*asked) < SURE
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -173,14 +173,14 @@ def test_asking_changes_nothing(name):
 def test_asking_changes_nothing_whatever_the_class(name, learner):
     oracle, contexts, _ = ORACLES[name]
     contexts = oracle.contexts if contexts is None else list(contexts)
-    if oracle.described and learner is hn.ContextFTPL:
-        with pytest.raises(hn.ParameterError, match="described"):
+    if oracle.takes_items and learner is hn.ContextFTPL:
+        with pytest.raises(hn.ParameterError, match="items"):
             learner(oracle)
         return
-    K = max(map(len, contexts)) if oracle.described else oracle.n_actions
+    K = max(map(len, contexts)) if oracle.takes_items else oracle.n_actions
     top = float(oracle.n_actions) if oracle.takes_functions else 1.0
     options = {"epsilon": 0.3, "seed": 0, "loss_range": (0.0, top)}
-    X = None if oracle.described and oracle.contexts is not None else contexts
+    X = None if oracle.takes_items and oracle.contexts is not None else contexts
     silent, asked = (learner(oracle, X, **options) for _ in range(2))
     rng = np.random.default_rng(0)
     for t in range(8):
@@ -200,7 +200,7 @@ def test_open_decisions_are_left_alone():
         one, other = silent.decide(t % 4), asked.decide(t % 4)
         asked.would_play(t % 4, 3, seed=t)
         assert one.action == other.action
-        assert one.odds.weights == other.odds.weights
+        assert one.record.weights == other.record.weights
         if t % 3:
             silent.update(0.5, decision=one)
             asked.update(0.5, decision=other)

@@ -12,8 +12,8 @@ def frame(n, seed=0):
     """Rows of a shop that chose offers at random by age, with its propensities."""
     rng = np.random.default_rng(seed)
     age, new = rng.integers(18, 70, size=n), rng.random(n) < 0.4
-    law = np.where((age < 40)[:, None], *LAWS)
-    taken = (rng.random(n)[:, None] > law.cumsum(axis=1)).sum(axis=1).clip(max=3)
+    distribution = np.where((age < 40)[:, None], *LAWS)
+    taken = (rng.random(n)[:, None] > distribution.cumsum(axis=1)).sum(axis=1).clip(max=3)
     buys = rng.random(n) < chances(age, new)[np.arange(n), taken]
     revenue = np.where(buys, np.round(PRICE + rng.normal(0.0, 5.0, size=n), 2), 0.0)
     return pd.DataFrame(
@@ -23,7 +23,7 @@ def frame(n, seed=0):
             "new": new,
             "offer": np.array(OFFERS)[taken],
             "revenue": revenue,
-            "p": law[np.arange(n), taken],
+            "p": distribution[np.arange(n), taken],
         }
     )
 
@@ -45,5 +45,7 @@ def truths(seed=1, n=400_000):
     rng = np.random.default_rng(seed)
     age, new = rng.integers(18, 70, size=n), rng.random(n) < 0.4
     p = chances(age, new) * PRICE
-    law = np.where((age < 40)[:, None], *LAWS)
-    return float(np.where(new, p[:, 2], p[:, 3]).mean()), float((law * p).sum(axis=1).mean())
+    distribution = np.where((age < 40)[:, None], *LAWS)
+    return float(np.where(new, p[:, 2], p[:, 3]).mean()), float(
+        (distribution * p).sum(axis=1).mean()
+    )

@@ -22,10 +22,10 @@ def follow(context):
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("law", [np.eye(K)[POLICY], MIXED])
-def test_estimates_are_those_of_the_definition(seed, law):
+@pytest.mark.parametrize("distribution", [np.eye(K)[POLICY], MIXED])
+def test_estimates_are_those_of_the_definition(seed, distribution):
     log = draw(60, seed)
-    target = law[log.contexts]
+    target = distribution[log.contexts]
     assert evaluate(log, target, "ips").value == pytest.approx(naive.ips(log, target))
     assert evaluate(log, target, "snips").value == pytest.approx(naive.snips(log, target))
     for folds in (None, 2, 5):
@@ -43,7 +43,7 @@ def test_a_log_worked_by_hand():
     # Ratios are 2, 0, 4, 4/3.
     ips = evaluate(log, target, "ips")
     assert ips.value == pytest.approx((2 + 0 + 0 + 4 / 3) / 4)
-    assert ips.mass == pytest.approx((22 / 3) / 4)
+    assert ips.mean_weight == pytest.approx((22 / 3) / 4)
     assert ips.effective == pytest.approx((22 / 3) ** 2 / (4 + 16 + 16 / 9))
     assert ips.heaviest == 4.0
     assert evaluate(log, target, "snips").value == pytest.approx((10 / 3) / (22 / 3))
@@ -98,7 +98,7 @@ def test_ips_and_dr_are_unbiased_even_where_the_logging_policy_learns(estimator)
     # Never 0: a log without any round of the policy is refused.
     target = np.array([[0.1, 0.9], [0.8, 0.2], [0.05, 0.95]])
 
-    def law(past):  # leans to actions that cost little so far
+    def distribution(past):  # leans to actions that cost little so far
         q = 0.5 if not past else 0.2 + 0.6 * float(past[-1][1] < 0.5)
         last = past[-1][0] if past else 0
         return [q, 1 - q] if last == 0 else [1 - q, q]
@@ -107,7 +107,7 @@ def test_ips_and_dr_are_unbiased_even_where_the_logging_policy_learns(estimator)
     for actions in itertools.product(range(2), repeat=3):
         past, p = [], []
         for t, a in enumerate(actions):
-            p.append(law(past)[a])
+            p.append(distribution(past)[a])
             past.append((a, losses[t, a]))
         log = Log(None, actions, [loss for _, loss in past], p, 2)
         for folds in mean:
@@ -125,7 +125,7 @@ def test_a_constant_added_to_all_losses_is_added_to_snips_and_dr():
         shift = None if model is None else model + 5.0
         before = evaluate(log, follow, estimator, model=model).value
         assert evaluate(moved, follow, estimator, model=shift).value == pytest.approx(before + 5.0)
-    ratio = evaluate(log, follow, "ips").mass
+    ratio = evaluate(log, follow, "ips").mean_weight
     shifted = evaluate(moved, follow, "ips").value - evaluate(log, follow, "ips").value
     assert shifted == pytest.approx(5.0 * ratio)
 
@@ -246,12 +246,12 @@ def test_wild_weights_are_noted():
 
 
 def test_actions_that_were_never_tried_are_noted():
-    log = draw(1000, law=np.array([[0.5, 0.5, 0.0]] * 3))
+    log = draw(1000, distribution=np.array([[0.5, 0.5, 0.0]] * 3))
     found = evaluate(log, follow, "ips")
-    assert found.mass == pytest.approx(2 / 3, abs=0.1)
+    assert found.mean_weight == pytest.approx(2 / 3, abs=0.1)
     assert any("never tries some actions" in note for note in found.notes)
     # What is missing of the mass bounds what is missing of the loss.
-    assert truth() - found.value < (1.0 - found.mass) + 3 * found.standard_error
+    assert truth() - found.value < (1.0 - found.mean_weight) + 3 * found.standard_error
 
 
 @pytest.mark.parametrize(("factor", "what"), [(0.5, "too small"), (1.5, "too large")])

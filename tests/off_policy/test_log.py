@@ -214,7 +214,7 @@ def test_replay_is_that_of_a_file(tmp_path, method):
         strict=True,
     )
     for a, b in pairs:
-        told = [r.reveal(1, hn.Feedback.SEMI if method == "rejection" else hn.Feedback.FULL)
+        told = [r.reveal(1, hn.Feedback.BANDIT if method == "rejection" else hn.Feedback.FULL)
                 for r in (a, b)]  # fmt: skip
         assert np.array_equal(*told) or told == [None, None]
         assert (a.context, a.current, a.weight, a.loss) == (b.context, b.current, b.weight, b.loss)

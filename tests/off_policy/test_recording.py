@@ -6,7 +6,7 @@ import hannan as hn
 from hannan.checks import check_learner
 from hannan.off_policy import Recorder, evaluate
 from tests import naive_off_policy as naive
-from tests.statistics import same_law
+from tests.statistics import same_distribution
 
 D, K = 3, 3
 TABLE = np.random.default_rng(5).integers(K, size=(12, D))
@@ -168,7 +168,8 @@ def test_decisions_that_nobody_has_seen_do_not_stay_open():
     assert recorder.open_decisions == recorder.learner.open_decisions == []
 
 
-# The law that is logged --------------------------------------------------------------------
+# The distribution that is logged
+# --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("epsilon", ["adaptive", "anytime", 0.2])
@@ -183,7 +184,7 @@ def test_propensities_are_those_of_the_next_action(make, epsilon, rounds):
     expected = found.probabilities * 20_000
     if found.draws:
         copies = np.repeat(range(K), np.rint(expected).astype(int))
-        assert same_law(copies, np.repeat(range(K), played)) > 1e-3
+        assert same_distribution(copies, np.repeat(range(K), played)) > 1e-3
     else:
         some = expected > 0
         assert not played[~some].any()
@@ -217,7 +218,7 @@ def test_actions_follow_the_logged_law(make, options):
     contexts, _, losses = world(500, seed=1)
     recorder = Recorder(make(**options), draws=300)
     play(recorder, contexts, losses)
-    entries = recorder._answered  # the law before the action counts as a draw of it
+    entries = recorder._answered  # the distribution before the action counts as a draw of it
     q = np.array([entry.known.probabilities for entry in entries])
     hits = np.eye(K)[[entry.action for entry in entries]]
     spread = (q * (1.0 - q)).sum(axis=0)
@@ -277,7 +278,7 @@ def test_inverse_shares_are_nearly_unbiased_in_play_and_weights_too():
     entries = list(recorder._ledger.waiting.values())
     actions = np.array([entry.action for entry in entries])
     counted = np.array([1.0 / entry.known.given(entry.action)[entry.action] for entry in entries])
-    weights = np.array([entry.odds.weights[0] for entry in entries])
+    weights = np.array([entry.record.weights[0] for entry in entries])
     shares = np.array([entry.known.probabilities[entry.action] for entry in entries])
     for a in range(K):
         mine = actions == a
@@ -369,7 +370,7 @@ def test_weights_are_low_by_what_their_cap_cuts_off():
         found = evaluate(log, target, "ips", inverse="weights")
         gaps.append(found.value - paid.mean())
         cuts.append((missing * paid).mean())
-        masses.append(1.0 - found.mass - missing.mean())
+        masses.append(1.0 - found.mean_weight - missing.mean())
         assert evaluate(log, target, "ips").value >= found.value
     gaps, cuts = np.array(gaps), np.array(cuts)
     assert cuts.mean() > 0.05

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hannan as hn
-from hannan.core.rounds import Odds
+from hannan.core.rounds import PropensityRecord
 from hannan.core.storage import reread
 from hannan.core.storage.encoding import Encoder
 from hannan.core.storage.files import packed
 from hannan.kernels import watch as kernel
-from hannan.off_policy import Log, Statement, Watch
+from hannan.off_policy import Log, PolicyIntervals, Watch
 from hannan.off_policy import supermartingales as evidence
 from hannan.off_policy.centres import Centre
 from hannan.off_policy.rules import shares
@@ -44,10 +44,10 @@ def content(watch):
 def tell(watch, rounds, order=None):
     """Tell a watch of rounds (context, action, propensity, loss or None), answers in an order."""
     for number, (context, action, q, _) in enumerate(rounds):
-        watch.decided(number, context, action, propensity=q)
+        watch.add_decision(number, context, action, propensity=q)
     answered = [i for i, each in enumerate(rounds) if each[3] is not None]
     for i in answered if order is None else [answered[j] for j in order]:
-        watch.answered(i, rounds[i][3])
+        watch.add_loss(i, rounds[i][3])
     return watch
 
 
@@ -64,8 +64,8 @@ def twin(rounds, confidence=0.95):
     """The slow twin of a watch of RULES."""
     found = NaiveWatch(len(RULES), confidence)
     for context, action, q, loss in rounds:
-        laws = [np.eye(3)[0], np.eye(3)[rule(context)], half(context)]
-        played = [float(law[action]) for law in laws]
+        distributions = [np.eye(3)[0], np.eye(3)[rule(context)], half(context)]
+        played = [float(distribution[action]) for distribution in distributions]
         found.rounds.append(Round([*played, 0.0], [0.0, 0.0, 0.0, 1.0], 1.0 / q, loss))
     return found
 
@@ -118,8 +118,8 @@ def test_every_step_is_a_supermartingale():
         q = rng.dirichlet(rng.choice([0.05, 1.0]) * np.ones(3))
         q = np.maximum(q, 1e-9) / np.maximum(q, 1e-9).sum()
         losses = rng.choice([0.0, 1.0, rng.random()], size=3)
-        law = rng.choice([0, 1]) * np.eye(3)[0]
-        law = law if law.any() else rng.dirichlet(np.ones(3))
+        distribution = rng.choice([0, 1]) * np.eye(3)[0]
+        distribution = distribution if distribution.any() else rng.dirichlet(np.ones(3))
         cap = int(rng.integers(1, 60))
         for weights in ("exact", "geometric"):
             for flipped in (False, True):
@@ -132,8 +132,8 @@ def test_every_step_is_a_supermartingale():
                         J = np.arange(1, cap + 1)
                         chance = q[a] * (1.0 - q[a]) ** (J - 1.0)
                         chance[-1] = 1.0 - chance[:-1].sum()
-                    x = f[a] * (np.minimum(law[a] * J, 1.0 / rate) - theta)
-                    tau = f @ law - theta * (f @ q)
+                    x = f[a] * (np.minimum(distribution[a] * J, 1.0 / rate) - theta)
+                    tau = f @ distribution - theta * (f @ q)
                     value = np.exp(rate * (x - tau) - curved * (x - guess) ** 2)
                     mean = mean + q[a] * (value @ chance)
                 assert mean.shape == evidence.RATE.shape
@@ -141,8 +141,8 @@ def test_every_step_is_a_supermartingale():
     assert 0.999 < largest <= 1.0 + 1e-9
 
 
-def choices(aims):
-    return np.array([-1 if aim is None else aim for aim in aims])
+def choices(targets):
+    return np.array([-1 if target is None else target for target in targets])
 
 
 def centred_round(rng, K=3):
@@ -158,14 +158,16 @@ def test_every_centred_step_is_a_supermartingale():
     rng, largest, centred = np.random.default_rng(2), 0.0, evidence.CENTRED > 0.0
     for _ in range(300):
         q, losses, values = centred_round(rng)
-        aims = [0, 1, 2, None]
+        targets = [0, 1, 2, None]
         sides = np.array([losses, 1.0 - losses])
-        targets = np.array([[f[aim] if aim is not None else f @ q for f in sides] for aim in aims])
+        targets = np.array(
+            [[f[target] if target is not None else f @ q for f in sides] for target in targets]
+        )
         tau = targets[:, :, None] - evidence.THETA * (sides @ q)[None, :, None]
         mean = 0.0
         for a in range(3):
-            held, sums = shares(aims, a, None), np.zeros((5, 2, len(evidence.RATE)))
-            centre = Centre.of(choices(aims), a, q, values)
+            held, sums = shares(targets, a, None), np.zeros((5, 2, len(evidence.RATE)))
+            centre = Centre.of(choices(targets), a, q, values)
             how = held.played, held.copied, 1.0 / q[a], losses[a]
             kernel.add(sums, np.zeros((5, 6)), np.zeros(4, dtype=np.int64), *how,
                        evidence.COLUMNS, centre.rows, centre.own)  # fmt: skip
@@ -227,7 +229,7 @@ def centred_watch(rng, rounds, good):
         if t % 10:
             watch.settle(t, float(losses[a]))
     for t in range(0, rounds, 20):
-        watch.forgotten(t)
+        watch.abandon(t)
     return watch, total / rounds
 
 
@@ -255,8 +257,8 @@ def test_predictions_narrow_the_intervals():
         means = np.array([0.5, 0.4]) + 0.3 * np.sin(t / 50.0)
         losses = (rng.random(2) < means).astype(float)
         a = int(rng.random() < 0.95)
-        plain.decided(t, None, a, propensity=[0.05, 0.95][a])
-        plain.answered(t, losses[a])
+        plain.add_decision(t, None, a, propensity=[0.05, 0.95][a])
+        plain.add_loss(t, losses[a])
     width = [np.ptp(each.intervals()["always 0"].regret) for each in (centred, plain)]
     assert width[0] < 0.9 * width[1]
 
@@ -312,9 +314,9 @@ def test_losses_that_are_made_of_later_plays_are_not_covered():
         ):
             watch = Watch({"always 0": 0}, confidence=0.55)  # so 7.5 % for each of six statements
             for t in range(32):
-                watch.decided(t, None, int(plays[t]), propensity=0.5)
+                watch.add_decision(t, None, int(plays[t]), propensity=0.5)
             for t in range(32):
-                watch.answered(t, losses[t])
+                watch.add_loss(t, losses[t])
             missed[kind] += watch.intervals()["always 0"].regret[1] < 0.0
     assert missed["made later"] > 0.1 * runs
     assert missed["fixed"] < 0.075 * runs
@@ -338,7 +340,7 @@ def test_the_order_of_answers_does_not_matter(rounds, random):
 def test_an_open_round_never_narrows_a_bound(rounds, context, action, q):
     watch = tell(Watch(RULES), rounds)
     before, played = watch.intervals(), watch.played()
-    watch.decided("one more", context, action, propensity=q)
+    watch.add_decision("one more", context, action, propensity=q)
     for name, after in watch.intervals().items():
         for was, now in ((before[name].loss, after.loss), (before[name].regret, after.regret)):
             assert now[0] <= was[0] + 1e-9
@@ -353,7 +355,7 @@ def test_intervals_hold_those_of_every_completion(rounds, losses):
     watch = tell(Watch(RULES), rounds)
     wide = sums(watch)
     for number in watch.open_decisions:
-        watch.answered(number, losses[number])
+        watch.add_loss(number, losses[number])
     narrow = sums(watch)
     assert (wide[:, 0] <= narrow[:, 0] + 1e-9).all()
     assert (wide[:, 1] >= narrow[:, 1] - 1e-9).all()
@@ -390,7 +392,7 @@ def test_forgotten_rounds_count_as_open_ones():
     watch = tell(Watch(RULES), rounds)
     expected = sums(watch)
     for number in watch.open_decisions:
-        watch.forgotten(number)
+        watch.abandon(number)
     assert (sums(watch) == expected).all()
     found = watch.intervals()["by turns"]
     assert (found.rounds, found.open, found.forgotten) == (40, 0, 8)
@@ -399,9 +401,9 @@ def test_forgotten_rounds_count_as_open_ones():
 def test_what_is_withdrawn_leaves_no_trace():
     watch = tell(Watch(RULES), [(0, 1, 0.5, 0.5), (1, 1, 0.5, None)])
     before = content(watch)
-    watch.decided("x", 1, 0, weight=3.0)
+    watch.add_decision("x", 1, 0, weight=3.0)
     assert content(watch) != before
-    watch.withdrawn("x")
+    watch.withdraw("x")
     assert content(watch) == before
 
 
@@ -416,8 +418,8 @@ def test_nothing_is_known_before_the_first_round():
 def test_our_own_play_has_no_regret_against_itself():
     watch = Watch({"the same": lambda context: np.array([0.25, 0.75])}, n_actions=2)
     for t, action in enumerate(np.random.default_rng(0).random(3000) < 0.75):
-        watch.decided(t, None, int(action), propensity=0.75 if action else 0.25)
-        watch.answered(t, 0.3)
+        watch.add_decision(t, None, int(action), propensity=0.75 if action else 0.25)
+        watch.add_loss(t, 0.3)
     low, high = watch.intervals()["the same"].regret
     assert -30.0 < low <= 0.0 <= high < 30.0  # on every path: the ratio is 1 in each round
     assert watch.played()[1] - watch.played()[0] < 0.05
@@ -454,8 +456,8 @@ def test_policies_that_know_what_is_available():
         return int(available[0])
 
     watch = Watch({"first": first}, n_actions=3)
-    watch.decided(0, "x", 2, propensity=0.5, available=[True, False, True])
-    watch.decided(1, "x", 2, propensity=0.5)
+    watch.add_decision(0, "x", 2, propensity=0.5, available=[True, False, True])
+    watch.add_decision(1, "x", 2, propensity=0.5)
     assert asked == [[0, 2], [0, 1, 2]]
     assert watch.intervals()["first"].unavailable == 0
     with pytest.raises(hn.ParameterError, match="give Watch its n_actions="):
@@ -463,9 +465,9 @@ def test_policies_that_know_what_is_available():
     wrong = Watch({"wrong": lambda context, available: 1}, n_actions=3)
     with pytest.raises(hn.ParameterError, match="'wrong' chooses action 1, where only"):
         wrong.decided(0, None, 2, propensity=0.5, available=[0, 2])
-    law = Watch({"law": lambda context, available: half(context)}, n_actions=3)
+    distribution = Watch({"distribution": lambda context, available: half(context)}, n_actions=3)
     with pytest.raises(hn.ParameterError, match="'law' chooses action 1, where only"):
-        law.decided(0, None, 2, propensity=0.5, available=[0, 2])
+        distribution.decided(0, None, 2, propensity=0.5, available=[0, 2])
 
 
 def test_exact_probabilities_come_before_weights_of_a_decision():
@@ -476,13 +478,13 @@ def test_exact_probabilities_come_before_weights_of_a_decision():
         learner.update(loss, decision=learner.decide())
     decision = learner.decide()
     assert decision.propensity_error == 0.0
-    assert decision.odds.weights[0] != 1.0 / decision.propensity
+    assert decision.record.weights[0] != 1.0 / decision.propensity
     plain, exact, drawn = (Watch({"it": decision.action}) for _ in range(3))
-    plain.decided(decision)
-    exact.decided(decision, propensity=decision.propensity)
-    drawn.decided(decision, weight=decision.odds.weights[0])
+    plain.add_decision(decision)
+    exact.add_decision(decision, propensity=decision.propensity)
+    drawn.add_decision(decision, weight=decision.record.weights[0])
     for watch in (plain, exact, drawn):
-        watch.answered(decision, 1.0)
+        watch.add_loss(decision, 1.0)
     assert content(plain) == content(exact)
     assert content(plain) != content(drawn)
 
@@ -498,11 +500,11 @@ def test_weights_may_come_with_the_loss():
     later.answered("a", 0.5, weight=4.0)
     assert (sums(at_once) == sums(later)).all()
     other = Watch({"it": 1})
-    other.decided("b", None, 0)
-    other.answered("b", 0.5)  # a policy that was not played needs no weight
-    decision = hn.Decision(7, None, 1, Odds(np.array([4.0]), np.nan, np.nan))
-    other.decided(7, None, 1)
-    other.answered(decision, 0.5)
+    other.add_decision("b", None, 0)
+    other.add_loss("b", 0.5)  # a policy that was not played needs no weight
+    decision = hn.Decision(7, None, 1, PropensityRecord(np.array([4.0]), np.nan, np.nan))
+    other.add_decision(7, None, 1)
+    other.add_loss(decision, 0.5)
     assert other.open_decisions == []
 
 
@@ -588,62 +590,62 @@ def test_logs_that_do_not_fit_are_refused():
 
 
 def decision(number=5, action=1):
-    return hn.Decision(number, 0, action, Odds(np.empty(0), np.nan, np.nan))
+    return hn.Decision(number, 0, action, PropensityRecord(np.empty(0), np.nan, np.nan))
 
 
 @pytest.mark.parametrize(
     ("call", "error", "match"),
     [
-        (lambda w: w.answered(0, math.nan), hn.LossError, "finite"),
-        (lambda w: w.answered(0, math.inf), hn.LossError, "finite"),
-        (lambda w: w.answered(0, 1.5), hn.LossError, "loss_range"),
-        (lambda w: w.answered(0, -0.1), hn.LossError, "loss_range"),
-        (lambda w: w.answered(0, "bad"), hn.InputTypeError, "number"),
-        (lambda w: w.answered(0, None), hn.HannanError, "loss"),
-        (lambda w: w.answered(0, [0.1, 0.2]), hn.LossError, "one number"),
-        (lambda w: w.answered(0, 0.5, weight=2.0), hn.ParameterError, "known since it was made"),
-        (lambda w: w.answered(99, 0.5), hn.DecisionError, "answered or forgotten already, or"),
-        (lambda w: w.answered(1, 0.5), hn.DecisionError, "answered or forgotten already"),
-        (lambda w: w.answered(2, 0.5), hn.DecisionError, "answered or forgotten already"),
-        (lambda w: w.answered(None, 0.5), hn.InputTypeError, "A decision is a Decision"),
-        (lambda w: w.answered(True, 0.5), hn.InputTypeError, "A decision is a Decision"),
-        (lambda w: w.forgotten(1), hn.DecisionError, "answered or forgotten already"),
-        (lambda w: w.forgotten(0.0), hn.InputTypeError, "A decision is a Decision"),
-        (lambda w: w.withdrawn(77), hn.DecisionError, "answered or forgotten already"),
-        (lambda w: w.decided(0, 0, 1, propensity=0.5), hn.DecisionError, "waits for its loss"),
-        (lambda w: w.decided("x" * 300, 0, 1), hn.InputTypeError, "up to 200 letters"),
-        (lambda w: w.decided([9], 0, 1), hn.InputTypeError, "A decision is a Decision"),
-        (lambda w: w.decided(9, 0, 3, propensity=0.5), hn.ParameterError, "action=3 is none"),
-        (lambda w: w.decided(9, 0, -1, propensity=0.5), hn.ParameterError, "action=-1 is none"),
-        (lambda w: w.decided(9, 0, True), hn.InputTypeError, "single actions"),
-        (lambda w: w.decided(9, 0, None), hn.InputTypeError, "single actions"),
-        (lambda w: w.decided(9, 0, np.array([1, 2])), hn.InputTypeError, "single actions"),
-        (lambda w: w.decided(9, 0, 1.0), hn.InputTypeError, "single actions"),
-        (lambda w: w.decided(9, 0, 1, propensity=0.0), hn.ParameterError, "'propensity'"),
-        (lambda w: w.decided(9, 0, 1, propensity=1.1), hn.ParameterError, "'propensity'"),
-        (lambda w: w.decided(9, 0, 1, propensity=math.nan), hn.ParameterError, "'propensity'"),
-        (lambda w: w.decided(9, 0, 1, propensity=True), hn.ParameterError, "'propensity'"),
-        (lambda w: w.decided(9, 0, 1, propensity="1"), hn.ParameterError, "'propensity'"),
-        (lambda w: w.decided(9, 0, 1, weight=0.5), hn.ParameterError, "'weight'"),
-        (lambda w: w.decided(9, 0, 1, weight=math.inf), hn.ParameterError, "'weight'"),
-        (lambda w: w.decided(9, 0, 1, weight=[1, 2]), hn.ParameterError, "'weight'"),
-        (lambda w: w.decided(9, 0, 1, weight=2, propensity=0.5), hn.ParameterError, "not both"),
-        (lambda w: w.decided(9, 0, 1, available=[0, 2]), hn.ParameterError, "action=1 is none"),
-        (lambda w: w.decided(9, 0, 1, available=[7]), hn.ParameterError, "'available'"),
-        (lambda w: w.decided(9, 0, 1, available="01"), hn.InputTypeError, "available="),
-        (lambda w: w.decided(decision(), 0), hn.ParameterError, "give it alone"),
-        (lambda w: w.decided(decision(action=8)), hn.ParameterError, "action=8 is none"),
-        (lambda w: w.decided(9, "fail", 1), ZeroDivisionError, "by zero"),
-        (lambda w: w.decided(9, "float", 1), hn.InputTypeError, "'rule' must be an action"),
-        (lambda w: w.decided(9, "text", 1), hn.InputTypeError, "'rule' must be an action"),
-        (lambda w: w.decided(9, "bool", 1), hn.InputTypeError, "'rule' must be an action"),
-        (lambda w: w.decided(9, "none", 1), hn.InputTypeError, "'rule' must be an action"),
-        (lambda w: w.decided(9, "high", 1), hn.ParameterError, "actions from 0 to 2; got 3"),
-        (lambda w: w.decided(9, "sum", 1), hn.ParameterError, "of sum 1"),
-        (lambda w: w.decided(9, "nan", 1), hn.ParameterError, "of sum 1"),
-        (lambda w: w.decided(9, "short", 1), hn.ParameterError, "of 3 actions"),
-        (lambda w: w.decided(9, "whole", 1), hn.ParameterError, "probabilities"),
-        (lambda w: w.decided(9, "table", 1), hn.InputTypeError, "'rule' must be an action"),
+        (lambda w: w.add_loss(0, math.nan), hn.LossError, "finite"),
+        (lambda w: w.add_loss(0, math.inf), hn.LossError, "finite"),
+        (lambda w: w.add_loss(0, 1.5), hn.LossError, "loss_range"),
+        (lambda w: w.add_loss(0, -0.1), hn.LossError, "loss_range"),
+        (lambda w: w.add_loss(0, "bad"), hn.InputTypeError, "number"),
+        (lambda w: w.add_loss(0, None), hn.HannanError, "loss"),
+        (lambda w: w.add_loss(0, [0.1, 0.2]), hn.LossError, "one number"),
+        (lambda w: w.add_loss(0, 0.5, weight=2.0), hn.ParameterError, "known since it was made"),
+        (lambda w: w.add_loss(99, 0.5), hn.DecisionError, "answered or forgotten already, or"),
+        (lambda w: w.add_loss(1, 0.5), hn.DecisionError, "answered or forgotten already"),
+        (lambda w: w.add_loss(2, 0.5), hn.DecisionError, "answered or forgotten already"),
+        (lambda w: w.add_loss(None, 0.5), hn.InputTypeError, "A decision is a Decision"),
+        (lambda w: w.add_loss(True, 0.5), hn.InputTypeError, "A decision is a Decision"),
+        (lambda w: w.abandon(1), hn.DecisionError, "answered or forgotten already"),
+        (lambda w: w.abandon(0.0), hn.InputTypeError, "A decision is a Decision"),
+        (lambda w: w.withdraw(77), hn.DecisionError, "answered or forgotten already"),
+        (lambda w: w.add_decision(0, 0, 1, propensity=0.5), hn.DecisionError, "waits for its loss"),
+        (lambda w: w.add_decision("x" * 300, 0, 1), hn.InputTypeError, "up to 200 letters"),
+        (lambda w: w.add_decision([9], 0, 1), hn.InputTypeError, "A decision is a Decision"),
+        (lambda w: w.add_decision(9, 0, 3, propensity=0.5), hn.ParameterError, "action=3 is none"),
+        (lambda w: w.add_decision(9, 0, -1, propensity=0.5), hn.ParameterError, "=-1 is none"),
+        (lambda w: w.add_decision(9, 0, True), hn.InputTypeError, "single actions"),
+        (lambda w: w.add_decision(9, 0, None), hn.InputTypeError, "single actions"),
+        (lambda w: w.add_decision(9, 0, np.array([1, 2])), hn.InputTypeError, "single actions"),
+        (lambda w: w.add_decision(9, 0, 1.0), hn.InputTypeError, "single actions"),
+        (lambda w: w.add_decision(9, 0, 1, propensity=0.0), hn.ParameterError, "'propensity'"),
+        (lambda w: w.add_decision(9, 0, 1, propensity=1.1), hn.ParameterError, "'propensity'"),
+        (lambda w: w.add_decision(9, 0, 1, propensity=math.nan), hn.ParameterError, "'propensity'"),
+        (lambda w: w.add_decision(9, 0, 1, propensity=True), hn.ParameterError, "'propensity'"),
+        (lambda w: w.add_decision(9, 0, 1, propensity="1"), hn.ParameterError, "'propensity'"),
+        (lambda w: w.add_decision(9, 0, 1, weight=0.5), hn.ParameterError, "'weight'"),
+        (lambda w: w.add_decision(9, 0, 1, weight=math.inf), hn.ParameterError, "'weight'"),
+        (lambda w: w.add_decision(9, 0, 1, weight=[1, 2]), hn.ParameterError, "'weight'"),
+        (lambda w: w.add_decision(9, 0, 1, weight=2, propensity=1), hn.ParameterError, "not both"),
+        (lambda w: w.add_decision(9, 0, 1, available=[0, 2]), hn.ParameterError, "=1 is none"),
+        (lambda w: w.add_decision(9, 0, 1, available=[7]), hn.ParameterError, "'available'"),
+        (lambda w: w.add_decision(9, 0, 1, available="01"), hn.InputTypeError, "available="),
+        (lambda w: w.add_decision(decision(), 0), hn.ParameterError, "give it alone"),
+        (lambda w: w.add_decision(decision(action=8)), hn.ParameterError, "action=8 is none"),
+        (lambda w: w.add_decision(9, "fail", 1), ZeroDivisionError, "by zero"),
+        (lambda w: w.add_decision(9, "float", 1), hn.InputTypeError, "'rule' must be an action"),
+        (lambda w: w.add_decision(9, "text", 1), hn.InputTypeError, "'rule' must be an action"),
+        (lambda w: w.add_decision(9, "bool", 1), hn.InputTypeError, "'rule' must be an action"),
+        (lambda w: w.add_decision(9, "none", 1), hn.InputTypeError, "'rule' must be an action"),
+        (lambda w: w.add_decision(9, "high", 1), hn.ParameterError, "actions from 0 to 2; got 3"),
+        (lambda w: w.add_decision(9, "sum", 1), hn.ParameterError, "of sum 1"),
+        (lambda w: w.add_decision(9, "nan", 1), hn.ParameterError, "of sum 1"),
+        (lambda w: w.add_decision(9, "short", 1), hn.ParameterError, "of 3 actions"),
+        (lambda w: w.add_decision(9, "whole", 1), hn.ParameterError, "probabilities"),
+        (lambda w: w.add_decision(9, "table", 1), hn.InputTypeError, "'rule' must be an action"),
     ],
 )  # fmt: skip
 def test_refused_calls_change_nothing(call, error, match):
@@ -658,14 +660,14 @@ def test_refused_calls_change_nothing(call, error, match):
 
     watch = Watch({"rule": odd, "always 1": 1}, n_actions=3)
     for number in range(3):
-        watch.decided(number, 0, 1, propensity=0.5)
-    watch.answered(1, 0.5)
-    watch.forgotten(2)
+        watch.add_decision(number, 0, 1, propensity=0.5)
+    watch.add_loss(1, 0.5)
+    watch.abandon(2)
     before = content(watch)
     with pytest.raises(error, match=match):
         call(watch)
     assert content(watch) == before
-    watch.answered(0, 0.5)
+    watch.add_loss(0, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -701,20 +703,20 @@ def test_too_many_open_rounds_are_refused(monkeypatch):
     monkeypatch.setattr("hannan.off_policy.watch.MOST_OPEN", 3)
     watch = Watch({"always 0": 0})
     for number in range(3):
-        watch.decided(number, None, 0, propensity=0.5)
+        watch.add_decision(number, None, 0, propensity=0.5)
     with pytest.raises(hn.DecisionError, match="never come, by forgotten"):
-        watch.decided(3, None, 0, propensity=0.5)
-    watch.forgotten(0)
-    watch.decided(3, None, 0, propensity=0.5)
+        watch.add_decision(3, None, 0, propensity=0.5)
+    watch.abandon(0)
+    watch.add_decision(3, None, 0, propensity=0.5)
 
 
 def test_memory_does_not_grow_with_answered_rounds():
     watch = Watch(RULES)
     sizes = []
     for t in range(2000):
-        watch.decided(t, t % 2, t % 3, propensity=0.5)
+        watch.add_decision(t, t % 2, t % 3, propensity=0.5)
         if t >= 5:
-            watch.answered(t - 5, 0.5)
+            watch.add_loss(t - 5, 0.5)
         if t in (500, 1999):
             sizes.append(len(pickle.dumps(watch._state())))
     assert sizes[1] <= sizes[0] + 16
@@ -730,11 +732,11 @@ def test_when_one_looks_changes_nothing(every):
         action, q, loss = int(rng.choice(some or 3)), float(rng.uniform(0.05, 1.0)), rng.random()
         late = int(rng.integers(max(t - 40, 0), t + 1))
         for watch in (asked, left):
-            watch.decided(t, t % 2, action, propensity=q, available=some)
+            watch.add_decision(t, t % 2, action, propensity=q, available=some)
             if late in watch:
-                watch.forgotten(late) if t % 11 == 0 else watch.answered(late, loss)
+                watch.abandon(late) if t % 11 == 0 else watch.add_loss(late, loss)
             if t % 50 == 3 and t in watch:
-                watch.withdrawn(t)
+                watch.withdraw(t)
             if t == 350:
                 watch.read(draw(20), unanswered=3)
         if t % every == 0:
@@ -752,18 +754,18 @@ def test_when_one_looks_changes_nothing(every):
 
 def test_the_table_reads_as_sentences():
     watch = Watch.over(draw(3000), {"good": lambda kind: kind, "bad": 1}, unanswered=2)
-    watch.decided("x", 0, 1, propensity=0.5)
+    watch.add_decision("x", 0, 1, propensity=0.5)
     lines = str(watch).splitlines()
     assert lines[0] == (
         "After 3,003 rounds, 1 open, 2 never answered. With probability 0.95, at all times at once:"
     )
     assert lines[1].split("  ")[0] == "policy"
     assert lines[2].startswith("(what is played)")
-    assert lines[3].endswith("it does better")
-    assert lines[4].endswith("we do better")
+    assert lines[3].endswith("worse")
+    assert lines[4].endswith("better")
     found = watch.intervals()
-    assert found["good"].verdict == "it does better"
-    assert found["bad"].verdict == "we do better"
+    assert found["good"].verdict == "worse"
+    assert found["bad"].verdict == "better"
     assert str(found["bad"]).startswith("bad: mean loss from 0.")
     frame = watch.to_frame()
     assert list(frame["policy"]) == ["good", "bad"]
@@ -778,13 +780,13 @@ def test_statements_that_contradict_each_other_say_so():
     # Probabilities that are wrong by far: the policy seems to cost more than the largest loss.
     watch = Watch({"always 0": 0})
     for t in range(300):
-        watch.decided(t, None, 0, propensity=0.01)
-        watch.answered(t, 1.0)
+        watch.add_decision(t, None, 0, propensity=0.01)
+        watch.add_loss(t, 1.0)
     found = watch.intervals()["always 0"]
     assert found.contradicts
     assert found.verdict == "contradiction"
     assert "contradict each other" in str(watch)
-    assert Statement("x", (0.1, 0.2), (-1.0, 1.0), 5, 0, 0, 0).verdict == "not known"
+    assert PolicyIntervals("x", (0.1, 0.2), (-1.0, 1.0), 5, 0, 0, 0).verdict == "not known"
 
 
 # Files -------------------------------------------------------------------------------------------
@@ -793,11 +795,11 @@ def test_statements_that_contradict_each_other_say_so():
 def some_rounds():
     watch = Watch({"always 0": 0, "always 2": 2}, n_actions=3)
     for t in range(20):
-        watch.decided(t, t % 2, t % 3, propensity=0.2 + 0.04 * t)
+        watch.add_decision(t, t % 2, t % 3, propensity=0.2 + 0.04 * t)
         if t % 3:
-            watch.answered(t, (t % 4) / 3)
-    watch.decided("late", 0, 1, available=[1, 2])
-    watch.forgotten(0)
+            watch.add_loss(t, (t % 4) / 3)
+    watch.add_decision("late", 0, 1, available=[1, 2])
+    watch.abandon(0)
     return watch
 
 
@@ -808,9 +810,9 @@ def test_a_watch_goes_on_from_a_file(tmp_path):
     assert content(loaded) == content(watch)
     for one in (watch, loaded):
         for number in one.open_decisions:
-            one.answered(number, 0.25, weight=2.0 if number == "late" else None)
-        one.decided("new", 1, 2, propensity=0.1)
-        one.answered("new", 1.0)
+            one.add_loss(number, 0.25, weight=2.0 if number == "late" else None)
+        one.add_decision("new", 1, 2, propensity=0.1)
+        one.add_loss("new", 1.0)
     assert content(loaded) == content(watch)
     assert loaded.intervals() == watch.intervals()
     for copied in (copy.deepcopy(watch), pickle.loads(pickle.dumps(watch))):

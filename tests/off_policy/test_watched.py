@@ -207,13 +207,13 @@ def test_a_policy_outside_the_actions_is_refused():
 
 def test_a_watch_may_know_other_rounds():
     watch = Watch({"always 0": 0})
-    watch.decided(0, None, 0, propensity=0.5)
-    watch.decided(1, None, 0, propensity=0.5)
+    watch.add_decision(0, None, 0, propensity=0.5)
+    watch.add_decision(1, None, 0, propensity=0.5)
     ours = Watched(exact(), watch)
     decision = ours.decide(0)
     assert watch.open_decisions == [0, 1, 2]
     ours.update(0.5, decision=decision)
-    watch.answered(1, 0.5)
+    watch.add_loss(1, 0.5)
     assert watch.progress == (2, 0, 1)
 
 
@@ -249,7 +249,7 @@ def test_it_goes_on_from_a_file(make, tmp_path):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda w: w.watch.forgotten(w.watch.open_decisions[0]),
+        lambda w: w.watch.abandon(w.watch.open_decisions[0]),
         lambda w: setattr(w._ledger.current, "place", 10**6),
         lambda w: setattr(w._ledger.current, "place", 0),
         lambda w: setattr(w._ledger.current, "weight", 2.0),

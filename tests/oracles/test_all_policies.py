@@ -33,7 +33,7 @@ def test_it_plays_like_the_list_of_all_maps(d, K):
 
 @pytest.mark.parametrize("K", range(1, 9))
 def test_mean_of_maximum_is_the_integral_of_the_tail(K):
-    # E Z = ∫_0^∞ 1 - F(z) dz - ∫_{-∞}^0 F(z) dz for the law F^K of the maximum.
+    # E Z = ∫_0^∞ 1 - F(z) dz - ∫_{-∞}^0 F(z) dz for the distribution F^K of the maximum.
     above, _ = integrate.quad(lambda z: 1 - (1 - 0.5 * np.exp(-z)) ** K, 0, np.inf)
     below, _ = integrate.quad(lambda z: (0.5 * np.exp(-z)) ** K, 0, np.inf)
     assert mean_of_maximum(K) == pytest.approx(above - below, abs=1e-7)
@@ -77,7 +77,7 @@ def test_a_lesson_is_computed_from_the_law_of_a_context_with_noise():
     trials = Trials(40, 1.5, np.uint64(9), exact=True)
     for plus in (None, np.array([0.0, 1.0, 0.5, 0.0])):
         found = total.lesson(2, 1, 0.7, draw, trials, plus)
-        assert found.law.tolist() == total.law(2, draw, plus).tolist()
+        assert found.distribution.tolist() == total.distribution(2, draw, plus).tolist()
     assert total.lesson(1, 1, 0.7, draw, trials) is None  # it has no noise
     assert total.lesson(2, 1, 0.7, draw._replace(scale=0.0), trials) is None
     assert total.lesson(2, 1, 0.7, draw, trials._replace(exact=False)) is None

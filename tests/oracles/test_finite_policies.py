@@ -188,16 +188,16 @@ def test_a_law_is_known_where_the_smallest_total_of_an_action_is_chosen():
     total = problems.total(oracle, problems.rounds(2, 4, 9))
     one, both = (oracle.noise(X, seed_key(4), 0, 2**16) for X in ([1], [0, 1]))
     draw, trials = Draw(one, 0, 2.0), Trials(40, 0.0, np.uint64(9), exact=True)
-    law, losses = total.law(1, draw), np.array([0.0, 1.0, 0.5, 0.0])
+    distribution, losses = total.distribution(1, draw), np.array([0.0, 1.0, 0.5, 0.0])
     for plus in (None, losses):
         chosen = total.chosen(1, draw, 4000, plus).mean(axis=0)
-        found = total.law(1, draw, plus)
+        found = total.distribution(1, draw, plus)
         assert found == pytest.approx(chosen, abs=4.5 * 0.5 / np.sqrt(4000))
     lesson = total.lesson(1, 0, 0.7, draw, trials)
-    assert lesson.law.tolist() == law.tolist()
+    assert lesson.distribution.tolist() == distribution.tolist()
     lost = 0.7 * lesson.weight * np.eye(4)[0]
-    after = total.law(1, draw, lost)
-    assert lesson.instability == pytest.approx(lost[0] * (law[0] - after[0]))
+    after = total.distribution(1, draw, lost)
+    assert lesson.instability == pytest.approx(lost[0] * (distribution[0] - after[0]))
     for x, other in ((0, draw), (1, Draw(both, 0, 2.0)), (1, Draw(None, 0, 2.0)), (1, Draw(one))):
-        assert total.law(x, other) is None
+        assert total.distribution(x, other) is None
         assert total.lesson(x, 0, 0.7, other, trials) is None

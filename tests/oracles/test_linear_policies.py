@@ -1,4 +1,4 @@
-"""Linear policies: ridge scores, their noise and the law of the action."""
+"""Linear policies: ridge scores, their noise and the distribution of the action."""
 
 from decimal import Decimal
 
@@ -104,7 +104,7 @@ def test_law_equals_numerical_integration():
 
         low, high = scores.min() - 9 * sigma, scores.min() + 9 * sigma
         exact = [integrate.quad(density, low, high, (k,), points=[scores[k]])[0] for k in range(3)]
-        assert total.law(x, Draw(noise, 0, scale)) == pytest.approx(exact, abs=1e-8)
+        assert total.distribution(x, Draw(noise, 0, scale)) == pytest.approx(exact, abs=1e-8)
 
 
 @pytest.mark.stat
@@ -113,7 +113,7 @@ def test_law_is_the_frequency_of_the_actions_played():
     oracle, total, X, _ = regression(rng)
     noise = oracle.noise(list(X), KEY, 0, 2**24)
     x = oracle.check_context(rng.normal(size=4))
-    q = total.law(x, Draw(noise, 0, 1.5))
+    q = total.distribution(x, Draw(noise, 0, 1.5))
     counts = total.chosen(x, Draw(noise, 0, 1.5), 4000).sum(axis=0)
     assert stats.chisquare(counts, 4000 * q).pvalue > 1e-3
 

@@ -45,9 +45,11 @@ def test_the_law_is_that_of_the_draws():
     total.totals[:] = [0.0, 0.3, 1.0, -0.4]
     noise = ORACLE.noise(ORACLE.contexts, seed_key(3), 0, 0)
     for menu in map(ORACLE.check_context, menus(3, 5)):
-        law = total.law(menu, Draw(noise, 0, 1.3))
+        distribution = total.distribution(menu, Draw(noise, 0, 1.3))
         draws = total.chosen(menu, Draw(noise, 0, 1.3), 20_000).mean(axis=0)
-        assert np.abs(law - draws).max() < 5 * 0.5 / math.sqrt(20_000)  # five standard errors
+        assert np.abs(distribution - draws).max() < 5 * 0.5 / math.sqrt(
+            20_000
+        )  # five standard errors
 
 
 @pytest.mark.stat

@@ -130,10 +130,10 @@ def test_the_law_of_single_actions_is_exact():
     oracle = PerContext(FinitePolicies([2, 0, 1]), ["a", "b"])
     total = problems.total(oracle, [("b", np.array([0.0, 1.0, 0.5]))])
     noise = oracle.noise(["a", "b"], seed_key(0), 0, 2**16)
-    law = total.law("b", Draw(noise, 0, 1.5))
+    distribution = total.distribution("b", Draw(noise, 0, 1.5))
     found = total.chosen("b", Draw(noise, 0, 1.5), 20_000).mean(axis=0)
-    assert np.abs(found - law).max() < 0.015
-    assert law.sum() == pytest.approx(1.0)
+    assert np.abs(found - distribution).max() < 0.015
+    assert distribution.sum() == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("setting", ["contexts", "separator"])

@@ -56,7 +56,7 @@ def test_a_tilt_adds_to_the_moments_alone():
         best = int(expected.argmin())
         assert total.action(menu, WITHOUT_NOISE, losses) == best
         assert total.chosen(menu, WITHOUT_NOISE, 1, losses)[0, best]
-        assert total.law(menu, Draw(noise, 0, 1e-9), losses)[best] == pytest.approx(1.0)
+        assert total.distribution(menu, Draw(noise, 0, 1e-9), losses)[best] == pytest.approx(1.0)
         seen.add(best)
     assert len(seen) > 1
 
@@ -80,10 +80,12 @@ def test_the_law_is_that_of_the_draws():
     total, *_ = total_of(oracle, menus(30))
     noise = oracle.noise(menus(7), seed_key(0), 0, 2**20)
     for menu in menus(3, 8):
-        law = total.law(menu, Draw(noise, 0, 3.0))
+        distribution = total.distribution(menu, Draw(noise, 0, 3.0))
         draws = total.chosen(menu, Draw(noise, 0, 3.0), 20_000).mean(axis=0)
-        assert law.sum() == pytest.approx(1.0)
-        assert np.abs(law - draws).max() < 5 * 0.5 / math.sqrt(20_000)  # five standard errors
+        assert distribution.sum() == pytest.approx(1.0)
+        assert np.abs(distribution - draws).max() < 5 * 0.5 / math.sqrt(
+            20_000
+        )  # five standard errors
 
 
 def test_much_noise_prefers_no_action():
@@ -93,7 +95,7 @@ def test_much_noise_prefers_no_action():
     total = oracle.objective()
     total.add(menu, np.array([0.1, 0.2, 0.3, 0.0]))
     noise = oracle.noise([menu], seed_key(0), 0, 2**20)
-    np.testing.assert_allclose(total.law(menu, Draw(noise, 0, 1e9)), 0.25, atol=1e-6)
+    np.testing.assert_allclose(total.distribution(menu, Draw(noise, 0, 1e9)), 0.25, atol=1e-6)
 
 
 def test_features_may_be_any_number_until_something_is_learned():

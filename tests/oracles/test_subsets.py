@@ -107,7 +107,7 @@ def test_propensities_of_one_item_are_the_law_of_the_smallest():
     total.add(0, totals)
     noise = hn.oracles.AllPolicies(1, 7).noise([0], seed_key(0), 0, 1)
     np.testing.assert_allclose(
-        propensities(totals, 2.0, 1), total.law(0, Draw(noise, 0, 2.0)), rtol=1e-5
+        propensities(totals, 2.0, 1), total.distribution(0, Draw(noise, 0, 2.0)), rtol=1e-5
     )
 
 

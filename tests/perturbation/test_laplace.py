@@ -4,7 +4,7 @@ from scipy import stats
 
 from hannan.perturbation import LaplaceNoise, seed_key
 
-# Each statistical test here fails for a right law with probability below 1e-4.
+# Each statistical test here fails for a right distribution with probability below 1e-4.
 SURE = 1e-4
 
 

@@ -55,7 +55,7 @@ def test_all_actions_of_a_sound_log_count_as_seen():
     for seed in range(3):
         log = offers(seed=seed)
         replay = hn.replay(log.frame, **log.options, **FAST)
-        assert [p.name for p in replay.results.players if p.unseen] == []
+        assert [p.name for p in replay.results.comparators if p.unseen] == []
 
 
 def verdict(log):

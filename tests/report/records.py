@@ -89,7 +89,7 @@ def experiment(worlds=WORLDS, learners=OURS | BASELINES, seeds=5, **options):
     for w, (world, about) in enumerate(worlds.items()):
         for i, (name, table) in enumerate(learners.items()):
             ours = name in OURS
-            law = {
+            distribution = {
                 "regret": None if name == "LinUCB" else 1.0 + 0.2 * (i % 7),
                 "power": (0.5 + 0.04 * i) if ours else 0.55 + 0.05 * (i % 7) - 0.04 * (w % 3),
                 "base": 0.05 + 0.05 * w,
@@ -101,7 +101,7 @@ def experiment(worlds=WORLDS, learners=OURS | BASELINES, seeds=5, **options):
             for seed in range(seeds):
                 here = {"name": world, **about}
                 who = {"name": name, **table}
-                found.append(record(here, who, seed, **(law | options)))
+                found.append(record(here, who, seed, **(distribution | options)))
     return [pair[0] for pair in found], {pair[1]["key"]: pair[1] for pair in found}
 
 

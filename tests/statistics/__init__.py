@@ -4,8 +4,8 @@ import numpy as np
 from scipy import stats
 
 
-def same_law(a, b):
-    """p-value of the hypothesis that two samples of small integers come from one law."""
+def same_distribution(a, b):
+    """p-value of the hypothesis that two samples of small integers come from one distribution."""
     cells = np.union1d(a, b)
     counts = np.array([[np.sum(np.asarray(s) == c) for c in cells] for s in (a, b)])
     if len(cells) == 1:

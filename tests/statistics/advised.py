@@ -100,12 +100,12 @@ def advised_game(
     for this in where.rounds(horizon, np.random.default_rng(world_seed)):
         if late:
             decision = learner.decide(this.context)
-            waiting.append((this.reveal(decision.action, Feedback.SEMI), decision))
+            waiting.append((this.reveal(decision.action, Feedback.BANDIT), decision))
             if len(waiting) > late:
                 loss, decision = waiting.popleft()
                 learner.update(loss, decision=decision)
         else:
-            learner.update(this.reveal(learner.act(this.context), Feedback.SEMI))
+            learner.update(this.reveal(learner.act(this.context), Feedback.BANDIT))
         trace.record(this)
         spent.append(learner.hint.S)
     return AdvisedGame(learner, trace, np.array(spent))

@@ -55,8 +55,8 @@ def test_all_actions_are_equally_likely_until_an_outcome_arrives(context):
     for seed in range(20):
         d = hn.Decider(["a", "b", "c", "d"], rewards=(0, 1), seed=seed)
         for _ in range(40):
-            law = d.probabilities(context)
-            assert list(law.values()) == pytest.approx([0.25] * 4)
+            distribution = d.probabilities(context)
+            assert list(distribution.values()) == pytest.approx([0.25] * 4)
             counts["abcd".index(d.decide(context).action)] += 1
     assert chisquare(counts).pvalue > 1e-4
 
@@ -66,6 +66,6 @@ def test_items_are_equally_likely_until_an_outcome_arrives(items):
     d = hn.Decider(rewards=(0, 1), seed=0)
     offered = {f"sku-{i}": {"price": float(i)} for i in range(items)}
     for _ in range(20):
-        law = d.probabilities({"age": 30}, actions=offered)
-        assert list(law.values()) == pytest.approx([1.0 / items] * items)
+        distribution = d.probabilities({"age": 30}, actions=offered)
+        assert list(distribution.values()) == pytest.approx([1.0 / items] * items)
         d.decide({"age": 30}, actions=offered)

@@ -32,7 +32,8 @@ pytestmark = [pytest.mark.stat, pytest.mark.slow]
 GULLIBLE = Trust(budget=1.0, prior=10.0, share=0.5)
 ROWS = Effort().rng("hints").integers(3, size=(10, 3))
 CLASSES: dict[str, Any] = {
-    # A class whose law is drawn and one whose law is known, each with a policy to favour.
+    # A class whose distribution is drawn and one whose distribution is known, each with a policy
+    # to favour.
     "listed": (FinitePolicies(ROWS, n_actions=3), ROWS[0].tolist()),
     "table": (AllPolicies(2, 3), [2, 0]),
 }
@@ -74,7 +75,7 @@ def test_hints_stay_within_their_budget(what, voice, late):
     if late:
         return
     known = what == "table"
-    how: dict[str, Any] = {"start": 1.0, "budget": 1.0, "share": 0.5, "known_law": known}
+    how: dict[str, Any] = {"start": 1.0, "budget": 1.0, "share": 0.5, "known_distribution": known}
     limit = hinted(T, **how, **sizes(oracle, pairs=2000)).value
     assert pseudo_regret([game.trace for game in played], oracle) <= limit
     if known and voice == "good":
@@ -174,8 +175,8 @@ class Tree:
             learner.commit(opened, recorded=False)
             before, cost, last = totals_of(learner), hint.S, step.D
             learner.close(opened, float(losses[action]), recorded=False)
-            q = opened.mixed(opened.law)
-            true_cost = float((q - opened.law) @ losses)
+            q = opened.mixed(opened.distribution)
+            true_cost = float((q - opened.distribution) @ losses)
             covered = opened.share > 0.0 and opened.baseline is not None
             estimate = totals_of(learner) - before
             found.append(
@@ -324,15 +325,15 @@ def cover_nothing(patch):
     patch.setattr(
         Hint,
         "cover",
-        lambda hint, opened, law, scale, kappa, n: hint._take(opened, opened.values),
+        lambda hint, opened, distribution, scale, kappa, n: hint._take(opened, opened.values),
     )
 
 
 def forget_the_share_of_hints(patch):
     """Weigh as if the leader had always been followed."""
 
-    def alone(law, opened, limit):
-        return weighing.mean_weight(float(law[opened.action]), limit)
+    def alone(distribution, opened, limit):
+        return weighing.mean_weight(float(distribution[opened.action]), limit)
 
     patch.setattr(part_of_algorithm_3, "mean_weights", alone)
 

@@ -228,14 +228,14 @@ def test_the_peak_and_regret_are_within_bounds_for_the_pairs_of_open_rounds(what
     assert (stated >= (1.0 - 1e-9) * limits[:, 1]).all()
 
 
-def promised(what: str, played: Played, T: int, overtaken: bool) -> tuple[float, float]:
+def promised(what: str, played: Played, T: int, out_of_order: bool) -> tuple[float, float]:
     """Bounds on E M and on regret, for the delays of a game."""
     learner = played.learner
     late = pairs(learner)
     G, eta = learner.complexity.value, learner.step.factor
     options: dict[str, Any] = {
         "d": 1, "n_actions": 2, "complexity": eta * G,
-        "total_delay": late, "overtaken": overtaken,
+        "total_delay": late, "out_of_order": out_of_order,
     }  # fmt: skip
     share = 0.5 * (1.0 + learner.complexity.upper / (eta * G))
     if what == "full":
@@ -246,7 +246,7 @@ def promised(what: str, played: Played, T: int, overtaken: bool) -> tuple[float,
     if what == "bandit":
         terms = self_tuned(T, feedback="bandit", second_moment=1.0, **options).terms
         return 0.5 * terms["instability"], share * terms["instability"] + terms["truncation"]
-    terms = hinted(T, budget=1.0, share=0.5, known_law=True, start=1.0, **options).terms
+    terms = hinted(T, budget=1.0, share=0.5, known_distribution=True, start=1.0, **options).terms
     most = 0.5 * terms["instability"]
     rest = terms["hints"] + terms["truncation"] + terms["start"]
     return most + terms["start"], share * terms["instability"] + rest
@@ -288,7 +288,7 @@ def compare_with_the_leader_at_arrival(patch):
     def late(learner, opened, leader, *given):
         if opened.shadow is not None:
             z = leader.shadow(opened.shadow, opened.draw.scale)
-            opened.shadow_choice = learner._past(opened).action(opened.context, z)
+            opened.hidden_choice = learner._past(opened).action(opened.context, z)
         return moved(learner, opened, leader, *given)
 
     patch.setattr(ContextFTPL, "_moved", late)
@@ -297,9 +297,9 @@ def compare_with_the_leader_at_arrival(patch):
     def late_too(leader, opened, top, *given):
         now, scale = leader.past(opened), opened.draw.scale
         if opened.exact:
-            opened.law = now.law(opened.context, Draw(leader.noise, 0, scale))
+            opened.distribution = now.distribution(opened.context, Draw(leader.noise, 0, scale))
         elif opened.shadow is not None:
-            opened.shadow_choice = now.action(opened.context, leader.shadow(opened.shadow, scale))
+            opened.hidden_choice = now.action(opened.context, leader.shadow(opened.shadow, scale))
         return measure(leader, opened, top, *given)
 
     patch.setattr(algorithm_3, "measure_late", late_too)
@@ -309,13 +309,13 @@ def measure_by_the_draw_of_play(patch):
     """No shadow: the draw that chose the action measures what instability cost, too."""
 
     def cast(leader, opened, past):
-        opened.shadow, opened.shadow_choice = opened.draw.number, opened.chosen
+        opened.shadow, opened.hidden_choice = opened.draw.number, opened.chosen
         return 0
 
     def same(leader, number, scale):
         return Draw(leader.noise if scale else None, number, scale)
 
-    patch.setattr(PerturbedLeader, "cast_shadow", cast)
+    patch.setattr(PerturbedLeader, "draw_hidden_noise", cast)
     patch.setattr(PerturbedLeader, "shadow", same)
 
 
@@ -362,24 +362,24 @@ def compare_at_the_present_scale(patch):
 
 def show_weights_at_once(patch):
     """Let everybody see the weights of a round before it is answered."""
-    odds = ContextSemiBanditFTPL._odds
+    record = ContextSemiBanditFTPL._propensity_record
 
     def shown(learner, opened):
-        found = odds(learner, opened)
+        found = record(learner, opened)
         found.hidden = False
         return found
 
-    patch.setattr(ContextSemiBanditFTPL, "_odds", shown)
+    patch.setattr(ContextSemiBanditFTPL, "_propensity_record", shown)
 
 
 def measure_tsallis_at_arrival(patch):
-    """Compare the law of the totals at arrival with that after the loss."""
+    """Compare the distribution of the totals at arrival with that after the loss."""
     update = TsallisINF._update
 
     def late(learner, opened, loss):
         x = opened.context
         top = max(learner._tops[x], opened.scale)
-        opened.law = learner._distribution(learner._past.totals[x], 1.0 / top)
+        opened.distribution = learner._distribution(learner._past.totals[x], 1.0 / top)
         update(learner, opened, loss)
 
     patch.setattr(TsallisINF, "_update", late)

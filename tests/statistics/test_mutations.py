@@ -3,10 +3,10 @@
 from functools import partial
 
 import pytest
+from hannan.learners.master import MetaLearner
 
 from hannan.learners import ContextFTPL, ContextSemiBanditFTPL, Discounted, StronglyAdaptive
 from hannan.learners.future import Playout
-from hannan.learners.master import Master
 from tests.learners import (
     test_adaptive_discount,
     test_discounted,
@@ -40,7 +40,7 @@ def discount_twice(patch):
 
 def fix_the_rate_of_the_master(patch):
     """One noise for the master, whatever instability has cost."""
-    patch.setattr(Master, "scale", property(lambda master: 1.0))
+    patch.setattr(MetaLearner, "scale", property(lambda master: 1.0))
 
 
 def ignore_what_is_open(patch):

@@ -101,7 +101,7 @@ def test_bandits_play_as_they_announce_and_weigh_exactly():
 def test_the_noise_of_each_round_is_gaussian_of_the_announced_size():
     """In round t the leader under fresh Gaussian noise of variance (T-t)/ε² is played.
 
-    Sums of differences from their means by that law, in standard errors; 5.5 are allowed.
+    Sums of differences from their means by that distribution, in standard errors; 5.5 are allowed.
     """
     T, count = 60, 50
     size = 1.0 / bounds.playout(T, log_size=math.log(2.0)).epsilon

@@ -1,4 +1,4 @@
-"""Tsallis-INF: one learner for adversaries and for losses of a law that stays."""
+"""Tsallis-INF: one learner for adversaries and for losses of a distribution that stays."""
 
 import math
 from functools import partial

@@ -45,7 +45,8 @@ def is_wrong(watch, ours, theirs):
 def play(seed, late, geometric):
     """Return whether an interval was wrong after any round, and the last width.
 
-    Two actions; the law follows the losses that are known, and losses react to earlier actions.
+    Two actions; the distribution follows the losses that are known, and losses react to earlier
+    actions.
     """
     rng = np.random.default_rng(seed)
     watch = Watch({"always 0": 0, "always 1": 1}, n_actions=2, confidence=CONFIDENCE)
@@ -59,13 +60,15 @@ def play(seed, late, geometric):
         losses = (rng.random(2) < np.array([0.65 - 0.3 * lately, 0.25 + 0.3 * lately])) * 1.0
         action = int(rng.random() < q1)
         drawn = float(min(rng.geometric(q[action]), 40)) if geometric else None
-        watch.decided(t, None, action, propensity=None if geometric else q[action], weight=drawn)
+        watch.add_decision(
+            t, None, action, propensity=None if geometric else q[action], weight=drawn
+        )
         lately = 0.9 * lately + 0.1 * action
         ours, theirs = ours + float(q @ losses), theirs + losses
         loss = float(losses[action])
         due[t + delay(late, action, loss, rng)].append((t, action, loss))
         for number, a, cost in reversed(due.pop(t, [])):
-            watch.answered(number, cost)
+            watch.add_loss(number, cost)
             known[a] += cost / 2.0
         wrong = wrong or is_wrong(watch, ours, theirs)
     low, high = next(iter(watch.intervals().values())).loss

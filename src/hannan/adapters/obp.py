@@ -73,7 +73,7 @@ def log_from_obp(
         losses=losses,
         propensities=feedback["pscore"],
         n_actions=int(feedback["n_actions"]),
-        distribution=_law(feedback, len(losses)),
+        distribution=_action_distribution(feedback, len(losses)),
     )
     if action_context is None:
         return log
@@ -122,7 +122,7 @@ def log_to_obp(
     check_choice("log_to_obp", "inverse", inverse, ("propensities", "weights"))
     if inverse == "weights" and log.weights is None:
         raise ParameterError("inverse='weights' needs a log with weights=; this one has none.")
-    if log.described:
+    if log.takes_items:
         action_context = log.contexts[0].rows if action_context is None else action_context
         log = _undescribed(log)
     if not log.allowed.all():
@@ -135,7 +135,7 @@ def log_to_obp(
     features = np.eye(log.n_actions) if action_context is None else as_floats(action_context)
     if features.ndim != 2 or len(features) != log.n_actions:
         raise refuse("log_to_obp", "action_context", f"{log.n_actions} rows", action_context)
-    law = log.distribution if plain else None
+    distribution = log.distribution if plain else None
     return {
         "n_rounds": len(log),
         "n_actions": log.n_actions,
@@ -145,7 +145,7 @@ def log_to_obp(
         "position": None,
         "reward": rewards,
         "expected_reward": None,
-        "pi_b": None if law is None else np.array(law)[:, :, None],
+        "pi_b": None if distribution is None else np.array(distribution)[:, :, None],
         "pscore": np.array(log.propensities) if plain else np.minimum(1.0 / log.weights, 1.0),
     }
 
@@ -160,7 +160,7 @@ def policy_to_obp(policy: Any, log: Log, *, draws: int = 1000) -> FloatArray:
     log
         Whose contexts are asked about.
     draws
-        For a learner that does not know its own law.
+        For a learner that does not know its own distribution.
 
     Examples
     --------
@@ -263,7 +263,7 @@ def _rewards(given: Any) -> FloatArray:
     return found
 
 
-def _law(feedback: Mapping[str, Any], n: int) -> FloatArray | None:
+def _action_distribution(feedback: Mapping[str, Any], n: int) -> FloatArray | None:
     """pi_b at the position of each round."""
     if feedback.get("pi_b") is None:
         return None
@@ -273,7 +273,7 @@ def _law(feedback: Mapping[str, Any], n: int) -> FloatArray | None:
     given = feedback.get("position")
     if given is None and table.shape[2] != 1:
         raise ParameterError(
-            f"pi_b has the laws of {table.shape[2]} positions, so position must say at which of "
+            f"pi_b has the distributions of {table.shape[2]} positions, so position must say at which of "
             f"them each of {n} rounds was; got None."
         )
     place: IntArray = np.zeros(n, dtype=np.intp) if given is None else as_array(given)

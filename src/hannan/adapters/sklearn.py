@@ -217,7 +217,9 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         `LinearPolicies`; otherwise frequencies among `draws` leaders under fresh noise.
         """
         rows = self._rows(X)
-        return _law(self.learner_, rows, check_integer(self, "draws", self.draws, 2))
+        return _action_distribution(
+            self.learner_, rows, check_integer(self, "draws", self.draws, 2)
+        )
 
     @available_if(_has_scores)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> FloatArray:
@@ -383,7 +385,7 @@ def _chosen(learner: Learner, rows: FloatArray) -> NDArray[np.intp]:
     return played
 
 
-def _law(learner: Learner, rows: FloatArray, draws: int) -> FloatArray:
+def _action_distribution(learner: Learner, rows: FloatArray, draws: int) -> FloatArray:
     """Return the probability of each action on each row, were it the context of the next round.
 
     Where nothing is guessed leaders do not depend on the row: those of slow classes are found once.
@@ -391,7 +393,7 @@ def _law(learner: Learner, rows: FloatArray, draws: int) -> FloatArray:
     player = at_work(learner)
     if getattr(player, "predictor_", None) is None and hasattr(player, "outlook"):
         context, past, (noise, _, scale), *_ = player.outlook(rows[0])
-        if scale > 0.0 and past.law(context, Draw(noise, 0, scale)) is None:
+        if scale > 0.0 and past.distribution(context, Draw(noise, 0, scale)) is None:
             noise = player.leader.reseeded(_KEY).noise
             found = np.zeros((len(rows), past.total.n_actions))
             for policy in past.total.leaders(Draw(noise, 0, scale), draws):

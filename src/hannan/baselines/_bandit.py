@@ -31,7 +31,7 @@ class Bandit(Learner):
     `opened.best`.
     """
 
-    feedback = Feedback.SEMI
+    feedback = Feedback.BANDIT
     Round: ClassVar[type[OpenRound]] = GreedyRound
     _rng: np.random.Generator
 
@@ -52,10 +52,10 @@ class Bandit(Learner):
     def _act(self, opened: Any) -> None:
         opened.play(opened.best)
 
-    def _law(self, opened: Any) -> FloatArray:
-        law = np.zeros(self.actions_on(opened.context) or 0)
-        law[opened.best] = 1.0
-        return law
+    def _action_distribution(self, opened: Any) -> FloatArray:
+        distribution = np.zeros(self.actions_on(opened.context) or 0)
+        distribution[opened.best] = 1.0
+        return distribution
 
     def _reseeded(self, rng: np.random.Generator) -> Self:
         twin = copy.copy(self)

@@ -69,15 +69,15 @@ class VowpalModel(Stored):
             raise refuse(self._who, "arguments", "a string of options", arguments)
         self._start([] if seed is None else ["--random_seed", str(seed % 2**32)])
 
-    def law(self, opened: OpenRound) -> FloatArray:
+    def distribution(self, opened: OpenRound) -> FloatArray:
         """The probability of each action in a round by VW, summing to 1 in single precision."""
         some, examples = opened.available, self._examples(opened.context, opened.available)
-        law = self._predict(examples)
+        distribution = self._predict(examples)
         self._shown = opened, examples
         if some is None:
-            return law
+            return distribution
         whole = np.zeros(self._n_actions or 0)
-        whole[some] = law
+        whole[some] = distribution
         return whole
 
     def learn(self, opened: OpenRound, cost: float, probability: float) -> None:

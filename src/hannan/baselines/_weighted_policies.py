@@ -78,10 +78,10 @@ class WeightedPolicies(Learner):
         place = choose(self._weights(opened), self._rng.random(), self._scratch)
         opened.play(self.oracle.action(self._columns[opened.context, place]))
 
-    def _law(self, opened: OpenRound) -> FloatArray:
+    def _action_distribution(self, opened: OpenRound) -> FloatArray:
         mass = self._mass(self._played_by_all(opened), self._weights(opened))
-        law, sets = mass / mass.sum(), self.oracle.sets
-        return np.asarray(law if sets is None else law @ sets)
+        distribution, sets = mass / mass.sum(), self.oracle.sets
+        return np.asarray(distribution if sets is None else distribution @ sets)
 
     def _replay(self, opened: OpenRound, copies: int, rng: np.random.Generator) -> list[Action]:
         ends = self._weights(opened).cumsum()

@@ -104,8 +104,8 @@ class AdaNormalHedge(WeightedPolicies):
             return None
         best = int(np.argmax(self._totals))
         growth = 1.0 + 1.5 * float(self._prior @ (1.0 + np.log1p(self._magnitudes)))
-        odds = math.log(growth / float(self._prior[best]))
-        return self._width * math.sqrt(3.0 * float(self._magnitudes[best]) * odds)
+        record = math.log(growth / float(self._prior[best]))
+        return self._width * math.sqrt(3.0 * float(self._magnitudes[best]) * record)
 
     def _check_prior(self, prior: ArrayLike | None) -> FloatArray:
         N = len(self._totals)

@@ -43,7 +43,8 @@ class EpochGreedy(Bandit):
 
     Guarantee
     ---------
-    Rounds drawn independently from one law, an exact oracle, losses in [0, 1]: expected loss at
+    Rounds drawn independently from one distribution, an exact oracle, losses in [0, 1]: expected
+    loss at
     most :math:`2 + 2 (\tfrac92 K \log N)^{1/3} T^{2/3}` more than that of any fixed policy, for
     all T at once. None against an adversary, who knows when it explores. [langford2007]
 
@@ -140,13 +141,13 @@ class EpochGreedy(Bandit):
         self._led = False
         self.explored += 1
 
-    def _law(self, opened: Round) -> FloatArray:
-        law = np.full(self._K, 1.0 / self._K)
+    def _action_distribution(self, opened: Round) -> FloatArray:
+        distribution = np.full(self._K, 1.0 / self._K)
         if self._left > 0:
-            law = np.eye(self._K)[self.best_policy()(opened.context)]
+            distribution = np.eye(self._K)[self.best_policy()(opened.context)]
         if opened.plays is None:
-            return law
-        return np.asarray(np.bincount(opened.plays, law, self._K), dtype=np.float64)
+            return distribution
+        return np.asarray(np.bincount(opened.plays, distribution, self._K), dtype=np.float64)
 
     def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
         twin, actions = self._reseeded(rng), []  # one, which finds the leader once

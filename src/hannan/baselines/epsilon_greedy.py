@@ -107,12 +107,12 @@ class EpsilonGreedy(Bandit):
         cost = self._scaled(loss)
         self._predictor(opened.context).learn(opened.context, opened.action, cost)
 
-    def _law(self, opened: GreedyRound) -> FloatArray:
-        law, some = np.zeros(self.n_actions), self._some_or_all(opened)
+    def _action_distribution(self, opened: GreedyRound) -> FloatArray:
+        distribution, some = np.zeros(self.n_actions), self._some_or_all(opened)
         exploring = self._exploring()
-        law[some] = exploring / len(some)
-        law[opened.best] += 1.0 - exploring
-        return law
+        distribution[some] = exploring / len(some)
+        distribution[opened.best] += 1.0 - exploring
+        return distribution
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
         return row_or_name(context)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from hannan.baselines._weighted_policies import WeightedPolicies
 from hannan.core import Action, Feedback, OpenRound, ParameterError
-from hannan.core.rounds import Odds
+from hannan.core.rounds import PropensityRecord
 from hannan.core.state import Number, State
 from hannan.core.validation import FloatArray, check_chosen_loss
 from hannan.oracles import FinitePolicies
@@ -53,7 +53,7 @@ class Exp4(WeightedPolicies):
     [auer2002]
     """
 
-    feedback = Feedback.SEMI
+    feedback = Feedback.BANDIT
 
     class Round(OpenRound):
         """What was chosen had this probability, and what is played one over the weight."""
@@ -101,8 +101,8 @@ class Exp4(WeightedPolicies):
         charge[opened.chosen] = cost / opened.probability
         self._totals += self._charge(opened.context, charge)
 
-    def _odds(self, opened: Round) -> Odds:
-        return Odds(opened.inverse, 1.0 / opened.weight, 0.0)
+    def _propensity_record(self, opened: Round) -> PropensityRecord:
+        return PropensityRecord(opened.inverse, 1.0 / opened.weight, 0.0)
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
         return check_chosen_loss(loss, self._range)

@@ -10,7 +10,7 @@ import numpy as np
 from hannan.core import Action, Learner, Objective, OpenRound, Oracle, Policy
 from hannan.core.oracle import WITHOUT_NOISE, fixed_actions
 from hannan.core.policy import loss_of
-from hannan.core.rounds import IntArray, Odds
+from hannan.core.rounds import IntArray, PropensityRecord
 from hannan.core.state import Part, State
 from hannan.core.validation import FloatArray, check_loss_range, check_losses
 
@@ -18,7 +18,8 @@ from hannan.core.validation import FloatArray, check_loss_range, check_losses
 class FollowTheLeader(Learner):
     r"""Play what the best policy so far would do.
 
-    Optimal when losses are drawn independently from one law; an adversary that knows the rule
+    Optimal when losses are drawn independently from one distribution; an adversary that knows the
+    rule
     makes it lose in every round.
 
     Parameters
@@ -72,19 +73,21 @@ class FollowTheLeader(Learner):
     def _update(self, opened: OpenRound, loss: Any) -> None:
         self._history.add(opened.context, self._check(loss))
 
-    def _law(self, opened: OpenRound) -> FloatArray:
+    def _action_distribution(self, opened: OpenRound) -> FloatArray:
         plays = self._available(opened)
         chosen = self._history.chosen(opened.context, WITHOUT_NOISE, 1, None, plays)[0]
-        law: FloatArray = chosen.astype(np.float64)
+        distribution: FloatArray = chosen.astype(np.float64)
         if opened.plays is None:
-            return law
-        return np.asarray(np.bincount(opened.plays, law, len(law)), dtype=np.float64)
+            return distribution
+        return np.asarray(
+            np.bincount(opened.plays, distribution, len(distribution)), dtype=np.float64
+        )
 
-    def _odds(self, opened: OpenRound) -> Odds:
+    def _propensity_record(self, opened: OpenRound) -> PropensityRecord:
         if isinstance(opened.action, int):
-            return Odds(opened.inverse, 1.0, 0.0)
+            return PropensityRecord(opened.inverse, 1.0, 0.0)
         size = len(opened.action)
-        return Odds(opened.inverse, np.ones(size), np.zeros(size))
+        return PropensityRecord(opened.inverse, np.ones(size), np.zeros(size))
 
     def _replay(self, opened: OpenRound, copies: int, rng: np.random.Generator) -> list[Action]:
         self._act(opened)  # which changes nothing but the round

@@ -106,7 +106,7 @@ class ItemLinUCB(Bandit):
     [li2010]
     """
 
-    described = True  # type: ignore[assignment]
+    takes_items = True  # type: ignore[assignment]
 
     stored = State(
         _sizes=TupleOf(Count(2**20, low=-1), Count(2**20, low=-1)).where(

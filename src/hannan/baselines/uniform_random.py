@@ -94,7 +94,7 @@ class UniformRandom(Learner):
         self._availability = Unlearned()
 
     @property
-    def described(self) -> bool:
+    def takes_items(self) -> bool:
         """Whether actions are those that a round offers."""
         return self.n_actions is None
 
@@ -102,7 +102,7 @@ class UniformRandom(Learner):
         return self.n_actions or len(context)
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
-        if not self.described:
+        if not self.takes_items:
             return super().check_context(context, ahead)
         if not isinstance(context, Menu):
             raise ContextError(
@@ -121,7 +121,7 @@ class UniformRandom(Learner):
     def _update(self, opened: Round, loss: Any) -> None:
         self._check(loss, self.actions_on(opened.context))
 
-    def _law(self, opened: Round) -> FloatArray:
+    def _action_distribution(self, opened: Round) -> FloatArray:
         some, K = opened.available, self.actions_on(opened.context)
         if some is None:
             some = np.arange(K)

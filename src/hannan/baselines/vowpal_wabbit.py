@@ -18,7 +18,8 @@ class VowpalWabbit(Bandit):
     r"""Vowpal Wabbit (`pip install 'hannan[vw]'`) with bandit feedback.
 
     VW is given features of the context, an indicator for each action and the products of the two,
-    so that each action has a linear model of its own. It answers with a law p over the actions; one
+    so that each action has a linear model of its own. It answers with a distribution p over the
+    actions; one
     is drawn from it here, and VW learns from (action, loss, p(action)). Where only some actions are
     available, VW is shown these alone.
 
@@ -67,7 +68,7 @@ class VowpalWabbit(Bandit):
     stored = State(_model=Part(), _rng=Generator())
 
     class Round(OpenRound):
-        """VW's law over the actions, and the probability of the one that was drawn."""
+        """VW's distribution over the actions, and the probability of the one that was drawn."""
 
         shares: FloatArray = np.empty(0)
         probability: float = 1.0
@@ -96,11 +97,11 @@ class VowpalWabbit(Bandit):
         self._model = VowpalModel(self.n_actions, arguments, self.seed, self)
 
     def probabilities(self, context: Any = None, available: Any = None) -> FloatArray:
-        """The law of the action on a context, now."""
+        """The distribution of the action on a context, now."""
         return self.prepare(context, available).shares  # type: ignore[no-any-return]
 
     def _prepare(self, opened: Round) -> None:
-        opened.shares = self._model.law(opened)
+        opened.shares = self._model.distribution(opened)
 
     def _act(self, opened: Round) -> None:
         ends = opened.shares.cumsum()
@@ -112,17 +113,17 @@ class VowpalWabbit(Bandit):
     def _update(self, opened: Round, loss: Any) -> None:
         self._model.learn(opened, self._scaled(loss), opened.probability)
 
-    def _law(self, opened: Round) -> FloatArray:
+    def _action_distribution(self, opened: Round) -> FloatArray:
         # VW's own sums are rounded to single precision.
         return np.asarray(opened.shares / opened.shares.sum())
 
     @property
-    def described(self) -> bool:
+    def takes_items(self) -> bool:
         """Whether actions are those that a round offers."""
         return self.n_actions is None
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
-        if not self.described:
+        if not self.takes_items:
             return row_or_name(context)
         if not isinstance(context, Menu):
             raise ContextError(

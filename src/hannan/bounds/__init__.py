@@ -26,7 +26,7 @@ from hannan.bounds.laplace_complexity import (
 from hannan.bounds.natarajan import natarajan, natarajan_dimension, natarajan_log_size
 from hannan.bounds.schedules import anytime, delayed, hinted, self_tuned
 from hannan.bounds.sequences import playout, playout_bandit, switching, switching_log_size
-from hannan.bounds.sizes import Sizes, kappa, non_transductive, overtaking, sizes_of
+from hannan.bounds.sizes import Sizes, kappa, non_transductive, out_of_order_factor, sizes_of
 from hannan.bounds.theorems import (
     complete_information,
     first_order,
@@ -56,7 +56,7 @@ __all__ = [
     "natarajan_dimension",
     "natarajan_log_size",
     "non_transductive",
-    "overtaking",
+    "out_of_order_factor",
     "playout",
     "playout_bandit",
     "predictable",

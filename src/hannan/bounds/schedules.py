@@ -128,7 +128,7 @@ def self_tuned(
     start: float = 0.0,
     restarts: int = 0,
     total_delay: float = 0,
-    overtaken: bool = True,
+    out_of_order: bool = True,
     reacting: bool = False,
     unanswered: int = 0,
     **sizes: Unpack[SizesAndLosses],
@@ -176,7 +176,7 @@ def self_tuned(
     regret <= 2479.41 = 2477 (instability) + 2 (range), at epsilon = 0.03094
     >>> round(self_tuned(20_000, feedback="bandit", **sizes).value)
     8118
-    >>> round(self_tuned(20_000, total_delay=20_000, overtaken=False, **sizes).value)
+    >>> round(self_tuned(20_000, total_delay=20_000, out_of_order=False, **sizes).value)
     3528
     """
     owner = "self_tuned"
@@ -187,7 +187,7 @@ def self_tuned(
     games = 1 + check_integer(owner, "restarts", restarts, 0)
     G, kappa = known.G, known.kappa()
     B = known.check_losses()[1] if L is None else known.m * known.check_semi_bandit_losses()
-    steps = 2.0 * (1.0 + overtaken * known.overtaking()) * B**2 * float(total_delay)
+    steps = 2.0 * (1.0 + out_of_order * known.out_of_order_factor()) * B**2 * float(total_delay)
     if L is None:
         if squares is not None:
             W = min(W, kappa * check_not_negative(owner, "squares", squares))
@@ -213,12 +213,12 @@ def hinted(
     loss_range: tuple[float, float] | None = None,
     budget: float = 3.0,
     share: float = 0.95,
-    known_law: bool = False,
+    known_distribution: bool = False,
     max_resamples: int | None = None,
     start: float = 0.0,
     restarts: int = 0,
     total_delay: float = 0,
-    overtaken: bool = True,
+    out_of_order: bool = True,
     reacting: bool = False,
     unanswered: int = 0,
     **sizes: Unpack[Sizes],
@@ -232,7 +232,7 @@ def hinted(
     .. math:: \mathrm{Regret} \le c\sqrt{GT} + 2\sqrt{2K(2\kappa G + 1) W} + D_0
               + \sum_t \frac{K}{eL_t} ;
 
-    where the law of the leader's choice is known, so that baselines can be covered,
+    where the distribution of the leader's choice is known, so that baselines can be covered,
     :math:`2\sqrt{(2.6\kappa GK + 1)W}` and :math:`2\sqrt T` more. At most r restarts multiply the
     roots by :math:`\sqrt{r+1}` and D₀ by r + 1. Late feedback adds
     :math:`2\kappa G \Delta + 2(1 + C)\Delta` under the second root, as in `self_tuned`.
@@ -248,7 +248,7 @@ def hinted(
         L, where it is fixed; by default :math:`\lceil\sqrt{Kt}\rceil`.
     start, restarts
         :math:`D_0`, the initial value of D, and r.
-    total_delay, overtaken, reacting, unanswered
+    total_delay, out_of_order, reacting, unanswered
         As in `self_tuned`.
     loss_bound, loss_range
         As in `semi_bandit`.
@@ -274,16 +274,16 @@ def hinted(
     games = 1 + check_integer(owner, "restarts", restarts, 0)
     K, G, kappa = known.K, known.G, known.kappa()
     more, W = math.sqrt(games), T / (1.0 - share)
-    unrest = 2.6 * kappa * G * K + 1.0 if known_law else 2.0 * K * (2.0 * kappa * G + 1.0)
+    unrest = 2.6 * kappa * G * K + 1.0 if known_distribution else 2.0 * K * (2.0 * kappa * G + 1.0)
     L = max(2, default_limit(K, T)) if max_resamples is None else max_resamples
     truncation = more * 2.0 * math.sqrt(K * T) / math.e
     if max_resamples is not None:
         truncation = K * T / (math.e * L)
-    if known_law:
+    if known_distribution:
         truncation += more * 2.0 * math.sqrt(T)
     Delta = check_not_negative(owner, "total_delay", total_delay)
     late = 2.0 * kappa * G * (K if reacting else 1) * Delta
-    late += 2.0 * (1.0 + overtaken * known.overtaking()) * Delta
+    late += 2.0 * (1.0 + out_of_order * known.out_of_order_factor()) * Delta
     terms = {
         "hints": B * more * c * math.sqrt(G * T),
         "instability": B * more * 2.0 * math.sqrt(unrest * W + late),

@@ -162,9 +162,9 @@ class Checked:
             antichain=self.antichain,
         )
 
-    def overtaking(self) -> float:
+    def out_of_order_factor(self) -> float:
         """C of the scale lemma."""
-        return overtaking(self.d, self.K, self.m)
+        return out_of_order_factor(self.d, self.K, self.m)
 
     def error(self, form: str) -> float:
         r"""What noise costs, times ε: G, or :math:`10\sqrt{dm}\log N` as printed."""
@@ -284,7 +284,7 @@ def kappa(
     return float(chosen if setting == "transductive" else chosen * d)
 
 
-def overtaking(d: int, n_actions: int, m: int = 1) -> float:
+def out_of_order_factor(d: int, n_actions: int, m: int = 1) -> float:
     r"""C of the scale lemma: what it may cost that noise has grown between two moments.
 
     If the same noise is multiplied by σ in place of s < σ, a policy that leads stops doing so with
@@ -300,12 +300,12 @@ def overtaking(d: int, n_actions: int, m: int = 1) -> float:
 
     Examples
     --------
-    >>> overtaking(1, 2), overtaking(3, 4, m=2)
+    >>> out_of_order_factor(1, 2), out_of_order_factor(3, 4, m=2)
     (1.25, 12.0)
     """
-    d = check_integer("overtaking", "d", d, 1)
-    K = check_integer("overtaking", "n_actions", n_actions, 1)
-    if check_integer("overtaking", "m", m, 1) > 1:
+    d = check_integer("out_of_order_factor", "d", d, 1)
+    K = check_integer("out_of_order_factor", "n_actions", n_actions, 1)
+    if check_integer("out_of_order_factor", "m", m, 1) > 1:
         return float(d * K)
     return d * min(K, 1.0 - 1.0 / K + mean_of_maximum(K))
 

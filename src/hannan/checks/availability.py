@@ -23,7 +23,7 @@ def check_only_what_is_there_is_played(
     choose sets are not asked: which elements leave a feasible one is known to their oracle alone.
     """
     rounds = restricted_rounds(environment, horizon)
-    if learner.described or environment.n_actions == 1:
+    if learner.takes_items or environment.n_actions == 1:
         return
     if not takes_available(learner, rounds[0][0]):
         return

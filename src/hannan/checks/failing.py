@@ -110,7 +110,7 @@ def _script(learner: Learner, environment: Environment, horizon: int) -> tuple[l
     Some rounds are restricted, and some are answered late, where the learner allows it.
     """
     rounds = restricted_rounds(environment, horizon)
-    restricts = not learner.described and environment.n_actions > 1
+    restricts = not learner.takes_items and environment.n_actions > 1
     restricts = restricts and takes_available(learner, rounds[0][0])
     late = learner.late is None
     steps: list[Step] = []

@@ -47,7 +47,7 @@ class Case:
 
     def size(self, context: Any) -> int:
         """K, or where actions are described those of a context; of a stand-in two."""
-        if not self.oracle.described:
+        if not self.oracle.takes_items:
             assert self.oracle.n_actions is not None
             return self.oracle.n_actions
         return len(context) if isinstance(context, Menu) else 2
@@ -129,7 +129,7 @@ def make_case(
 ) -> Case:
     """What the small checks take."""
     given = oracle.contexts if contexts is None else contexts
-    known = oracle.n_actions or oracle.described
+    known = oracle.n_actions or oracle.takes_items
     require(known, f"{oracle!r} must know n_actions to be checked.")
     require(given is not None, f"{oracle!r} lists no contexts: pass contexts= to try it on.")
     return Case(oracle, oracle.check_contexts(given), policies, seed)

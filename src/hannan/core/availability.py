@@ -82,7 +82,7 @@ def available_to(learner: Any, available: Any) -> IntArray | None:
     """Return the available actions of a learner, checked; None where all are."""
     if available is None:
         return None
-    if learner.described:
+    if learner.takes_items:
         raise ParameterError(
             "available= is for actions 0..K-1; of described actions, those that are not there "
             "are left out of actions=."
@@ -307,7 +307,7 @@ class Availability(Stored):
         Where sets are chosen there is none.
         """
         if past is not None and past.oracle.chooses_sets:
-            opened.plays, opened.some = substitution(some, -1, n_actions), some
+            opened.plays, opened._indices = substitution(some, -1, n_actions), some
             return
         there = some
         if past is not None and past.oracle.closes:
@@ -349,7 +349,7 @@ class Availability(Stored):
         known = _NOTHING if self.costs is None else self.costs.sums(opened.context)
         completed = np.empty(plays.size)
         if not closed.complete(plays, found, known, *span, completed):
-            _check_finite(found, opened.there)
+            _check_finite(found, opened.available_indices)
         return completed
 
     def charges(
@@ -405,7 +405,7 @@ class Availability(Stored):
             if isinstance(opened.action, int) or len(opened.action):
                 costs.learn(opened.context, opened.action, shown)
             return
-        seen = np.arange(len(shown)) if opened.plays is None else opened.there
+        seen = np.arange(len(shown)) if opened.plays is None else opened.available_indices
         if seen.size:
             rows = opened.plays is None or isinstance(opened.action, int)
             costs.learn(opened.context, seen, shown[seen], rows=rows)

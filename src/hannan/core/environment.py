@@ -22,13 +22,13 @@ class Feedback(Enum):
     """What a learner is shown after it has acted."""
 
     FULL = "full"  # the losses of all elements
-    SEMI = "semi"  # the losses of the chosen elements; of the one chosen, where one is
-    BANDIT = "semi"  # the same
+    BANDIT = "bandit"  # the loss of the chosen action, or of each chosen element
+    SEMI_BANDIT = "bandit"  # another name for BANDIT
 
     @classmethod
     def _missing_(cls, value: object) -> Any:
         """Other words for the same."""
-        return cls.SEMI if value in ("bandit", "semi-bandit") else None
+        return cls.BANDIT if value in ("semi", "semi-bandit") else None
 
 
 class Round:
@@ -56,7 +56,7 @@ class Round:
     Traceback (most recent call last):
     ...
     hannan.core.errors.OrderError: The losses of a round are hidden until an action is revealed...
-    >>> this_round.reveal(1, Feedback.SEMI), this_round.loss
+    >>> this_round.reveal(1, Feedback.BANDIT), this_round.loss
     (0.7, 0.7)
     """
 

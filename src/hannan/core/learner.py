@@ -25,8 +25,8 @@ from hannan.core.rounds import (
     Decision,
     IntArray,
     Ledger,
-    Odds,
     OpenRound,
+    PropensityRecord,
     n_actions_of,
 )
 from hannan.core.state import Array, Count, Part, State
@@ -120,7 +120,7 @@ class Learner(Parametrised, ABC):
             The actions that are available in this round, or the elements that sets may be made of:
             distinct integers, or K booleans. None where all are.
         actions
-            For learners of described actions, such as `hn.bandit(actions="described")`: what is
+            For learners of described actions, such as `hn.bandit(actions="items")`: what is
             offered in this round, a row of features for each action, [n, q], or a mapping from
             ids to rows. In place of `context` and this a `Menu` can be given, which has both.
         ids
@@ -297,7 +297,7 @@ class Learner(Parametrised, ABC):
                     ledger.current = None
                 else:
                     del ledger.waiting[opened.number]
-                    opened.odds.hidden = False
+                    opened.record.hidden = False
                 if opened.late:
                     ledger.total_delay += ledger.closed - opened.arrived_before
                 ledger.closed += 1
@@ -367,8 +367,8 @@ class Learner(Parametrised, ABC):
             _restrict(self, opened, some)
         self._prepare(opened)
         self._act(opened)
-        if late and opened.odds is None:
-            opened.odds = self._odds(opened)
+        if late and opened.record is None:
+            opened.record = self._propensity_record(opened)
         return opened
 
     # What is to come --------------------------------------------------------------------------
@@ -385,7 +385,8 @@ class Learner(Parametrised, ABC):
     ) -> list[Any]:
         """What so many copies of this learner would play now: same past, other randomness.
 
-        Independent draws from the law of the action that `act(context, available)` would return.
+        Independent draws from the distribution of the action that `act(context, available)` would
+        return.
         Asking changes nothing, and no `seed` gives the random numbers of the learner itself.
         """
         check_integer("would_play", "copies", copies, 1)
@@ -417,10 +418,10 @@ class Learner(Parametrised, ABC):
         if actions is not None:
             context = offered(self, context, actions)
         opened = self.prepare(context, available, late=decide)
-        law = self._law(opened)
-        if law is not None:
-            return Propensities(law, np.zeros(len(law)), 0)
-        if self.action_count is None and not self.described:
+        distribution = self._action_distribution(opened)
+        if distribution is not None:
+            return Propensities(distribution, np.zeros(len(distribution)), 0)
+        if self.action_count is None and not self.takes_items:
             raise ParameterError(
                 f"propensities() needs the number of actions, which {type(self).__name__} does not "
                 "know yet: play a round first."
@@ -535,7 +536,7 @@ class Learner(Parametrised, ABC):
     # What subclasses write --------------------------------------------------------------------
 
     def _prepare(self, opened: Any) -> None:
-        """Note in the round what its law depends on: functions of the context and the past.
+        """Note in the round what its distribution depends on: functions of the context and the past.
 
         Nothing but the round changes: `_act` need not follow.
         """
@@ -554,7 +555,7 @@ class Learner(Parametrised, ABC):
     def _update(self, opened: Any, loss: Any) -> None:
         """Check the loss, then learn; must change nothing if it raises."""
 
-    def _law(self, opened: Any) -> FloatArray | None:
+    def _action_distribution(self, opened: Any) -> FloatArray | None:
         """The probability of each element in a prepared round, where there is a formula."""
         return None
 
@@ -607,13 +608,13 @@ class Learner(Parametrised, ABC):
         return getattr(self if self.oracle is None else self.oracle, "n_actions", None)
 
     @property
-    def described(self) -> bool:
+    def takes_items(self) -> bool:
         """Whether a round offers actions of its own, each described by a row: see `Menu`."""
-        return self.oracle is not None and self.oracle.described
+        return self.oracle is not None and self.oracle.takes_items
 
     def actions_on(self, context: Any) -> int | None:
         """K of a round: that of its menu where actions are described, else the same for all."""
-        return len(context) if self.described else self.action_count
+        return len(context) if self.takes_items else self.action_count
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
         """The context of the next round, or of one that many rounds later."""
@@ -632,14 +633,16 @@ class Learner(Parametrised, ABC):
         ledger = self._ledger
         return self.rounds + len(ledger.waiting) + ledger.forgotten
 
-    def _odds(self, opened: Any) -> Odds:
+    def _propensity_record(self, opened: Any) -> PropensityRecord:
         """Return how likely the action of a round was, for its decision."""
-        law = self._law(opened)
-        if law is None:
-            return Odds(opened.inverse, math.nan, math.nan)
-        q = law[opened.action]
+        distribution = self._action_distribution(opened)
+        if distribution is None:
+            return PropensityRecord(opened.inverse, math.nan, math.nan)
+        q = distribution[opened.action]
         single = isinstance(opened.action, int)
-        return Odds(opened.inverse, float(q) if single else q, 0.0 if single else 0.0 * q)
+        return PropensityRecord(
+            opened.inverse, float(q) if single else q, 0.0 if single else 0.0 * q
+        )
 
 
 def _restrict(learner: Learner, opened: OpenRound, some: IntArray) -> None:

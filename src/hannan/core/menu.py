@@ -123,7 +123,7 @@ def menu_of(context: Any, actions: Any, ids: Any = None) -> Menu:
 
 def offered(learner: Any, context: Any, actions: Any, ids: Any = None) -> Menu:
     """Return the context of a round in which a learner is offered these actions."""
-    if not learner.described:
+    if not learner.takes_items:
         raise undescribed(learner)
     if actions is None:
         raise ParameterError(
@@ -136,7 +136,7 @@ def undescribed(learner: Any) -> ParameterError:
     """Return the error for described actions that are given to a learner for other ones."""
     return ParameterError(
         f"{type(learner).__name__} is for actions that are the same in every round, so it takes "
-        'no actions= and no Menu. For described ones use hn.bandit(actions="described"), or '
+        'no actions= and no Menu. For described ones use hn.bandit(actions="items"), or '
         "ContextSemiBanditFTPL over oracles.SharedLinear or oracles.ListedRules."
     )
 

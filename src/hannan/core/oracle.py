@@ -55,7 +55,7 @@ class Lesson(NamedTuple):
     used: int
     """Draws that the weight took."""
     instability: float
-    law: FloatArray | None = None
+    distribution: FloatArray | None = None
     """The probability of each action, where the weight is computed from it."""
 
 
@@ -71,9 +71,9 @@ class Trials(NamedTuple):
     share: float = 0.0
     """Share of the trials in which success is certain."""
     exact: bool = False
-    """Whether the weight may be computed from the law of the choice."""
+    """Whether the weight may be computed from the distribution of the choice."""
     kept: float = 1.0
-    """What a weight from the law is divided by: the probability that a trial counts."""
+    """What a weight from the distribution is divided by: the probability that a trial counts."""
 
 
 class Objective(Stored, ABC):
@@ -171,7 +171,7 @@ class Objective(Stored, ABC):
             row[action] = True
         return inclusion
 
-    def law(
+    def distribution(
         self, context: Any, draw: Draw, plus: Plus = None, available: Available = None
     ) -> FloatArray | None:
         """Return the probability of each element under noise of this scale, or None if unknown."""
@@ -230,14 +230,14 @@ class Objective(Stored, ABC):
     ) -> Lesson | None:
         """Return the weight of a loss and its instability, where one compiled call finds both.
 
-        See `paired_lesson` for what it returns if it draws. None: ask `law` or `weights`.
+        See `paired_lesson` for what it returns if it draws. None: ask `distribution` or `weights`.
         """
         return None
 
 
 def _width(total: Objective, context: Any) -> int:
     """Return K; that of a menu where actions are described."""
-    return len(context) if total.oracle.described else total.n_actions
+    return len(context) if total.oracle.takes_items else total.n_actions
 
 
 def with_round(total: Objective, context: Any, losses: FloatArray) -> Objective:
@@ -260,7 +260,8 @@ def paired_lesson(
     """Find a weight by draws that serve as themselves and as their negatives, and what it costs.
 
     Each draw counts with the probability of the action, given part of the draw (here all of it),
-    averaged over the draw and its negative, which has the same law. Draws go on until these
+    averaged over the draw and its negative, which has the same distribution. Draws go on until
+    these
     probabilities add up to `trials.enough`; see `kernels.weights`.
 
     The instability is by how much less likely the action becomes once its weighted loss is added,
@@ -298,12 +299,12 @@ def paired_lesson(
     return Lesson(weight, used, max(0.0, float(weight * loss * (before - after))))
 
 
-def played(law: FloatArray, available: Available) -> FloatArray:
-    """Return the law of the actions played, given that of those chosen and their substitutes."""
+def played(distribution: FloatArray, available: Available) -> FloatArray:
+    """Return the distribution of the actions played, given that of those chosen and their substitutes."""
     if available is None:
-        return law
-    summed = np.zeros(len(law))
-    np.add.at(summed, available, law)
+        return distribution
+    summed = np.zeros(len(distribution))
+    np.add.at(summed, available, distribution)
     return summed
 
 
@@ -386,10 +387,10 @@ class Oracle(Parametrised, ABC):
     takes_functions: bool = False
     """Whether totals also take `LossFunction` objects, not only loss vectors."""
 
-    open_world: bool = False
+    takes_new_contexts: bool = False
     """Whether contexts may stay unknown: noise is then put on those seen so far."""
 
-    described: ClassVar[bool] = False
+    takes_items: ClassVar[bool] = False
     """Whether a context is a `Menu`, the actions offered in a round, each described by a row. K is
     then that of the round, and `n_actions` None."""
 
@@ -534,11 +535,11 @@ def loss_spread(oracle: Oracle, low: float, high: float) -> float:
 
 def fixed_actions(owner: object, oracle: Any) -> Any:
     """A policy class for learners that cannot deal with described actions, checked."""
-    if as_policies(owner, oracle).described:
+    if as_policies(owner, oracle).takes_items:
         raise ParameterError(
             f"{type(owner).__name__} is for actions that are the same in every round, and "
             f"{type(oracle).__name__} is for described ones: use ContextSemiBanditFTPL, or "
-            'hn.bandit(actions="described").'
+            'hn.bandit(actions="items").'
         )
     return oracle
 

@@ -24,7 +24,7 @@ class Predictor(Parametrised, ABC):
     `predict` and `learn` will do; one without `clone` is used itself.
     """
 
-    described: ClassVar[bool] = False
+    takes_items: ClassVar[bool] = False
     """Whether contexts are menus of described actions; K is then that of the round."""
 
     sound: ClassVar[bool] = False

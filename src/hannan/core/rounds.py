@@ -45,7 +45,7 @@ MOST_OPEN = 100_000  # decisions of one learner that wait for their losses
 
 
 @dataclass(slots=True, eq=False)
-class Odds:
+class PropensityRecord:
     """How likely the action of a decision was: shared by the decision and its round.
 
     Drawn weights stay hidden until the round is answered or forgotten. An environment that saw
@@ -58,14 +58,14 @@ class Odds:
     exact: bool = True  # whether there is a formula for the propensity; else the weights are its
     hidden: bool = False
 
-    def kept(self) -> list[Any]:
+    def to_list(self) -> list[Any]:
         """As files have it: few bytes, since many rounds may be open."""
         numbers = np.atleast_1d(self.weights), self.propensity, self.error
         plain = [np.asarray(each, np.float64).tolist() for each in numbers]
         return [*plain, self.exact, self.hidden]
 
     @classmethod
-    def of(cls, kept: Any) -> Odds:
+    def of(cls, kept: Any) -> PropensityRecord:
         """From a file."""
         whole = type(kept) is list and len(kept) == 5 and type(kept[0]) is list
         numbers, flags = (kept[:3], kept[3:]) if whole else ([], [])
@@ -84,7 +84,7 @@ class Decision:
     id: int
     context: Any
     action: Action
-    odds: Odds = field(repr=False)
+    record: PropensityRecord = field(repr=False)
     available: IntArray | None = None
     """The actions that were available, sorted; None where all were."""
     maker: bytes = field(default=b"", repr=False)
@@ -98,7 +98,7 @@ class Decision:
         Empty where the learner has no use for them; drawn ones are shown once the round has been
         answered or forgotten.
         """
-        return np.empty(0) if self.odds.hidden else np.atleast_1d(self.odds.weights)
+        return np.empty(0) if self.record.hidden else np.atleast_1d(self.record.weights)
 
     @property
     def propensity(self) -> Any:
@@ -108,14 +108,14 @@ class Decision:
         number, once the round has been answered. NaN before that, and where there are no weights
         (ask `propensities` beforehand).
         """
-        odds = self.odds
-        return odds.propensity if odds.exact or not odds.hidden else math.nan
+        record = self.record
+        return record.propensity if record.exact or not record.hidden else math.nan
 
     @property
     def propensity_error(self) -> Any:
         """The standard error of the propensity: 0 where it is exact."""
-        odds = self.odds
-        return odds.error if odds.exact or not odds.hidden else math.nan
+        record = self.record
+        return record.error if record.exact or not record.hidden else math.nan
 
 
 def n_actions_of(self: Any) -> int | None:
@@ -177,13 +177,13 @@ class OpenRound(Stored):
     plays: IntArray | None = None
     """r[b] is played where b is chosen; of sets, -1 for the elements that are not available. None
     where all are."""
-    some: IntArray | None = None  # the available ones, once they are known; not to be changed
+    _indices: IntArray | None = None  # the available ones, once they are known; not to be changed
     chosen: Action = -1
     action: Action = -1  # what is played where `chosen` was chosen
     number: int | None = None  # the id of its decision; None for the round that `act` opened
     late: bool = False  # whether other losses may be learned before its own
     arrived_before: int = 0  # how many rounds had been learned when it was decided, if it is late
-    odds: Odds | None = None  # of its decision
+    record: PropensityRecord | None = None  # of its decision
     values: FloatArray | None = None  # what a predictor expects of each action, if it was asked
     named: bool = False  # whether the caller knows described actions by their ids
     calls: int = 0  # oracle calls of the present call of the learner
@@ -199,7 +199,9 @@ class OpenRound(Stored):
         number=Count() | None,
         late=Flag(),
         arrived_before=Count(),
-        stored_odds=Anything().where(lambda self, odds: odds is not None or self.number is None),
+        stored_record=Anything().where(
+            lambda self, record: record is not None or self.number is None
+        ),
         values=Array(n_actions_of) | None,
         named=Flag().where(
             lambda self, named: not named or getattr(self.context, "ids", None) is not None
@@ -231,30 +233,30 @@ class OpenRound(Stored):
         return None if self.plays is None else available_in(self.plays)
 
     @property
-    def there(self) -> IntArray:
+    def available_indices(self) -> IntArray:
         """The same where not all are, found once; not to be changed."""
         assert self.plays is not None
-        if self.some is None:
-            self.some = available_in(self.plays)
-        return self.some
+        if self._indices is None:
+            self._indices = available_in(self.plays)
+        return self._indices
 
     @property
     def inverse(self) -> FloatArray:
         """Inverse propensities of the chosen elements, where the learner uses them."""
         return np.empty(0)  # a new one: files tell objects that are shared from those that are not
 
-    def odds_of_all(self) -> FloatArray | None:
+    def action_distribution(self) -> FloatArray | None:
         """The probability of each action, where it was found when the round was decided."""
         return None
 
     @property
-    def stored_odds(self) -> list[Any] | None:
+    def stored_record(self) -> list[Any] | None:
         """The odds of its decision, as files hold them."""
-        return None if self.odds is None else self.odds.kept()
+        return None if self.record is None else self.record.to_list()
 
-    @stored_odds.setter
-    def stored_odds(self, listed: list[Any] | None) -> None:
-        self.odds = None if listed is None else Odds.of(listed)
+    @stored_record.setter
+    def stored_record(self, listed: list[Any] | None) -> None:
+        self.record = None if listed is None else PropensityRecord.of(listed)
 
     def _params_to_store(self) -> dict[str, Any]:
         return {"context": self.context}
@@ -270,7 +272,7 @@ class OpenRound(Stored):
                 setattr(twin, name, grown(array, n_actions))
         if self.plays is not None:
             others = self.plays[self.plays != np.arange(len(self.plays))]
-            twin.plays, twin.some = grown(self.plays, n_actions, others[0]), None
+            twin.plays, twin._indices = grown(self.plays, n_actions, others[0]), None
         return twin
 
 
@@ -315,7 +317,7 @@ class Ledger(Stored):
         return [*self.waiting.values(), *([] if self.current is None else [self.current])]
 
     @property
-    def never_answered(self) -> int:
+    def abandoned(self) -> int:
         """Rounds that will never be answered.
 
         Which ones may depend on what was played, so that regret over the others says nothing.
@@ -325,7 +327,7 @@ class Ledger(Stored):
     @property
     def immediate(self) -> bool:
         """Whether every round that was answered was the only one open, and none was left out."""
-        return not (self.delayed or self.never_answered or self.logged or self.added)
+        return not (self.delayed or self.abandoned or self.logged or self.added)
 
     def pending(self, opened: OpenRound) -> int:
         """How many rounds wait while this one is decided; one that it replaces does not."""
@@ -335,7 +337,7 @@ class Ledger(Stored):
         """Whether this round takes the place of one that will never be answered."""
         return self.current is not None and opened.number is None
 
-    def overtaken_by(self, opened: OpenRound) -> list[OpenRound]:
+    def decided_since_last_update(self, opened: OpenRound) -> list[OpenRound]:
         """Other open rounds, which were decided since a loss was last learned.
 
         What depends on the state of their decision must be known before this one is learned.
@@ -364,19 +366,19 @@ class Ledger(Stored):
             )
 
     @property
-    def unanswered(self) -> int:
+    def without_feedback(self) -> int:
         """Rounds that were decided and have no loss, at least not yet."""
-        return self.never_answered + len(self.waiting) + (self.current is not None)
+        return self.abandoned + len(self.waiting) + (self.current is not None)
 
     def decision(self, opened: OpenRound) -> Decision:
         """What the caller sees of a round that is kept."""
         assert opened.number is not None
-        assert opened.odds is not None
+        assert opened.record is not None
         answer = opened.answer if opened.named else opened.action
         if isinstance(answer, np.ndarray):
             answer = answer.copy()  # the caller may change it
         some = None if opened.plays is None else opened.available
-        return Decision(opened.number, opened.context, answer, opened.odds, some, self.maker)
+        return Decision(opened.number, opened.context, answer, opened.record, some, self.maker)
 
     def find(self, decision: Decision | int | None, oracle: Oracle | None) -> OpenRound:
         """The round that a loss belongs to, or an error that says why there is none."""
@@ -406,9 +408,9 @@ class Ledger(Stored):
     def forget(self, opened: OpenRound) -> None:
         """A decision will never be answered."""
         assert opened.number is not None
-        assert opened.odds is not None
+        assert opened.record is not None
         del self.waiting[opened.number]
-        opened.odds.hidden = False
+        opened.record.hidden = False
         self.forgotten += 1
 
     def extended(self, n_actions: int) -> Ledger:

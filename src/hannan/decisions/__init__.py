@@ -1,7 +1,7 @@
 """Decisions of your own, by name and in your units: the front door."""
 
-from hannan.decisions.answers import Answer, Why
+from hannan.decisions.answers import NamedDecision, Why
 from hannan.decisions.decider import Decider
 from hannan.decisions.summary import Comparison, Holdout, Summary
 
-__all__ = ["Answer", "Comparison", "Decider", "Holdout", "Summary", "Why"]
+__all__ = ["Comparison", "Decider", "Holdout", "NamedDecision", "Summary", "Why"]

@@ -41,7 +41,7 @@ Interval = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Answer:
+class NamedDecision:
     """What was decided: an action by its name, its probability, and the id to report it under."""
 
     action: Name
@@ -51,7 +51,7 @@ class Answer:
     """The names of all actions then."""
     opened: OpenRound | None = field(default=None, repr=False)
     """The round of the learner that it is; None in the holdout."""
-    law: FloatArray | None = field(default=None, repr=False)
+    distribution: FloatArray | None = field(default=None, repr=False)
     """The probabilities of all actions, in their order; None where they are not known."""
 
     @property
@@ -93,7 +93,7 @@ def as_id(decision: Any) -> Id:
     >>> as_id(np.int64(7)), as_id(UUID(int=7))
     (7, '00000000-0000-0000-0000-000000000007')
     """
-    key = decision.id if isinstance(decision, Answer) else decision
+    key = decision.id if isinstance(decision, NamedDecision) else decision
     if isinstance(key, str | UUID):
         key = str(key)
         if 0 < len(key) <= LONGEST:

@@ -40,8 +40,8 @@ from hannan.core.storage.files import packed
 from hannan.core.validation import FloatArray, check_integer, check_probability, check_seed, refuse
 from hannan.decisions.answers import (
     LONGEST,
-    Answer,
     Id,
+    NamedDecision,
     OpenDecisions,
     Units,
     Why,
@@ -151,8 +151,8 @@ class Decider(Parametrised):
         _contexts=Made(Contexts, "_new_contexts", rows=Flag()) | None,
         _learner=Object(Learner, like=lambda self: self._new_learner(self._contexts)) | None,
         _open=Part(),
-        _board=Part(),
-        _trail=Count(2**32),
+        _scoreboard=Part(),
+        _action_checksum=Count(2**32),
     )
     _broken = False  # whether a call was interrupted while it changed something
 
@@ -192,8 +192,8 @@ class Decider(Parametrised):
         self._contexts: Contexts | None = None
         self._learner: Any = None
         self._open = OpenDecisions(self.max_open, _REMEMBERED)
-        self._board = Scoreboard(self._size, baseline is not None, confidence)
-        self._trail = 0  # of all actions that were decided on
+        self._scoreboard = Scoreboard(self._size, baseline is not None, confidence)
+        self._action_checksum = 0  # of all actions that were decided on
         self._journal: Journal | None = None
         self._replayed = (0, 0, 0)
 
@@ -206,7 +206,7 @@ class Decider(Parametrised):
         id: Id | None = None,
         *,
         actions: Mapping[Any, Any] | None = None,
-    ) -> Answer:
+    ) -> NamedDecision:
         """An action for a context, with its probability and an id to report its outcome under.
 
         Parameters
@@ -228,8 +228,8 @@ class Decider(Parametrised):
             if len(self._open.waiting) >= self.max_open:
                 self._open.check_room(1)
             rule = callable(self.baseline)
-            aim = self._aim(context, actions, items) if rule else self._constant
-            return self._made("decide", row, allowed, key, time.time(), aim, items, mark)  # type: ignore[no-any-return]
+            target = self._aim(context, actions, items) if rule else self._constant
+            return self._made("decide", row, allowed, key, time.time(), target, items, mark)  # type: ignore[no-any-return]
 
     def decide_many(
         self,
@@ -278,15 +278,15 @@ class Decider(Parametrised):
         columns = {name: [getattr(each, name) for each in answers] for name in _COLUMNS}
         return like(contexts, columns)
 
-    def _all_decided(self, asked: list[Any], actions: Any) -> list[Answer]:
+    def _all_decided(self, asked: list[Any], actions: Any) -> list[NamedDecision]:
         """Return the answer to each request: those known already, and all others decided on."""
         rule, now, known, calls = callable(self.baseline), time.time(), {}, []
         for context, row, allowed, key, items, mark in asked:
             if key in self._open.waiting or key in self._open.closed:
                 known[key] = self._same(key, mark, items)
             else:
-                aim = self._aim(context, actions, items) if rule else self._constant
-                calls.append([row, allowed, key, now, aim, items, mark])
+                target = self._aim(context, actions, items) if rule else self._constant
+                calls.append([row, allowed, key, now, target, items, mark])
         if calls:
             self._open.check_room(len(calls))
             for answer in self._made("decide_many", calls):
@@ -321,17 +321,19 @@ class Decider(Parametrised):
             self._asked(row, mask, None, actions) for row, mask in zip(rows, masks, strict=True)
         ]
         names = self._known_names(offered(actions) if self._names is None else None)
-        laws = self._laws(asked)
+        distributions = self._action_distributions(asked)
         if is_frame(context):
-            table = np.array(laws).reshape(len(rows), len(names))
+            table = np.array(distributions).reshape(len(rows), len(names))
             return like(context, dict(zip(names, table.T, strict=True)))
-        answers = [dict(zip(names, law.tolist(), strict=True)) for law in laws]
+        answers = [
+            dict(zip(names, distribution.tolist(), strict=True)) for distribution in distributions
+        ]
         return answers if many else answers[0]
 
-    def _laws(self, asked: list[Any]) -> list[FloatArray]:
+    def _action_distributions(self, asked: list[Any]) -> list[FloatArray]:
         """Return the action distribution of each request, if it were the next one."""
         learner, contexts = self._learner, self._contexts
-        laws = []
+        distributions = []
         for context, row, allowed, _, items, _ in asked:
             if contexts is None:  # the first row fixes the columns, of a reader for this call alone
                 learner, contexts = self._begin(row)
@@ -339,14 +341,14 @@ class Decider(Parametrised):
                 learn()
             else:
                 x, _ = contexts.read(row, items)
-            law = learner.propensities(x, available=allowed, decide=True).probabilities
+            distribution = learner.propensities(x, available=allowed, decide=True).probabilities
             if self.holdout:
                 rule = callable(self.baseline)
-                aim = self._aim(context, None, items) if rule else self._constant
-                if aim is not None and self._group.may_take(aim, allowed):
-                    law = self._group.mixed(law, aim)
-            laws.append(law)
-        return laws
+                target = self._aim(context, None, items) if rule else self._constant
+                if target is not None and self._group.may_take(target, allowed):
+                    distribution = self._group.mixed(distribution, target)
+            distributions.append(distribution)
+        return distributions
 
     def _asked(self, context: Any, available: Any, id: Any, actions: Any) -> tuple[Any, ...]:
         """Return a checked request: the context, its row, available actions, id, offer and mark."""
@@ -380,19 +382,19 @@ class Decider(Parametrised):
         mark = 0 if id is None else mark_of(row, numbers, items)
         return context, row, allowed, key, items, mark
 
-    def _same(self, key: Id, mark: int, items: Items | None) -> Answer:
+    def _same(self, key: Id, mark: int, items: Items | None) -> NamedDecision:
         """Return the decision that was made under an id, for a request that is made again."""
         action, q = self._open.again(key, mark)
         if key in self._open.waiting:
             return self.decision(key)
         names = self._known_names(items)
-        return Answer(names[action], q, key, names)
+        return NamedDecision(names[action], q, key, names)
 
     def _known_names(self, items: Items | None) -> tuple[Name, ...]:
         """Return the names of all actions, or of the items that are offered."""
         return tuple(name for name, _ in items or ()) if self._names is None else self._names.all
 
-    def report(self, decision: Answer | Id, reward: Any = None, *, loss: Any = None) -> bool:
+    def report(self, decision: NamedDecision | Id, reward: Any = None, *, loss: Any = None) -> bool:
         """The outcome of a decision, given it or its id: at any time, in any order, or again.
 
         Returns whether it was learned. The same outcome a second time changes nothing, another one
@@ -432,7 +434,7 @@ class Decider(Parametrised):
         return many
 
     @_locked
-    def decision(self, id: Id) -> Answer:
+    def decision(self, id: Id) -> NamedDecision:
         """A decision that waits for its outcome, by its id."""
         key = as_id(id)
         if key not in self._open.waiting:
@@ -444,12 +446,12 @@ class Decider(Parametrised):
         number, action, q, _, _, control, _ = self._open.waiting[key]
         if number < 0:
             names = self._own_names("holdout").all
-            return Answer(names[action], q, key, names)
+            return NamedDecision(names[action], q, key, names)
         opened = self._learner.open_round(number)
         names = opened.context.ids if self._names is None else self._names.all
-        law = opened.odds_of_all()
-        law = law if control is None else self._group.mixed(law, control)
-        return Answer(names[action], q, key, names, opened, law)
+        distribution = opened.action_distribution()
+        distribution = distribution if control is None else self._group.mixed(distribution, control)
+        return NamedDecision(names[action], q, key, names, opened, distribution)
 
     @property
     def open_decisions(self) -> list[Id]:
@@ -563,19 +565,21 @@ class Decider(Parametrised):
         >>> print(hn.off_policy.evaluate(d.log(), lambda context: "red"))
         mean reward 4, 95 % interval 4 to 4 (...
         """
-        return log_of(self._open, self._board, self._own_names("log").all, self._units)
+        return log_of(self._open, self._scoreboard, self._own_names("log").all, self._units)
 
     # What is known ------------------------------------------------------------------------------
 
     @_locked
-    def why(self, decision: Answer | Id) -> Why:
+    def why(self, decision: NamedDecision | Id) -> Why:
         """The probabilities and the expected outcomes of all actions when a decision was made.
 
         A decision that has been answered is to be given itself, not by its id.
         """
-        answer = decision if isinstance(decision, Answer) else self.decision(decision)
-        names, units, law = answer.actions, self._units, answer.law
-        probabilities = {} if law is None else dict(zip(names, law.tolist(), strict=True))
+        answer = decision if isinstance(decision, NamedDecision) else self.decision(decision)
+        names, units, distribution = answer.actions, self._units, answer.distribution
+        probabilities = (
+            {} if distribution is None else dict(zip(names, distribution.tolist(), strict=True))
+        )
         scores = {}
         if answer.expected is not None:
             values = np.clip(answer.expected, 0.0, 1.0).tolist()
@@ -587,7 +591,7 @@ class Decider(Parametrised):
         """How decisions fare, beside the baseline and every action on its own."""
         names = None if self._names is None else self._names.all
         waiting = len(self._open.waiting)
-        summary = summary_of(self._board, self._units, names, self._learner, waiting)
+        summary = summary_of(self._scoreboard, self._units, names, self._learner, waiting)
         return replace(summary, notes=(*self._changes, *summary.notes))
 
     def metrics(self) -> dict[str, Any]:
@@ -690,7 +694,7 @@ class Decider(Parametrised):
         journal = Journal(path, bool(fsync), check_every(every))
         try:
             if journal.path.exists():
-                self._take_up(journal)
+                self._resume_from(journal)
             else:
                 journal.begin(packed(self, Encoder()))
         except BaseException:
@@ -743,7 +747,7 @@ class Decider(Parametrised):
             if self._journal is not None:
                 self._journal.close()
 
-    def _take_up(self, journal: Journal) -> None:
+    def _resume_from(self, journal: Journal) -> None:
         """Become the Decider of a journal."""
         rule = [self.baseline] if callable(self.baseline) else []
         found = load(journal.path, trusted=rule)
@@ -790,7 +794,7 @@ class Decider(Parametrised):
         kind, trail, *args = call
         if kind not in _CALLS:
             raise DamagedFileError(f"{path} holds a call {kind!r:.40}, which there is not.")
-        if trail != self._trail:
+        if trail != self._action_checksum:
             raise StorageError(
                 f"{path} replays to other decisions than were made: it was written by another "
                 "version, or on a machine that rounds otherwise."
@@ -811,19 +815,19 @@ class Decider(Parametrised):
         allowed: Any,
         key: Any,
         moment: Any,
-        aim: Any,
+        target: Any,
         items: Any,
         mark: Any,
     ) -> None:
         """Refuse a decision of a journal that `decide` would not have made."""
         offers, known = self._names is None, self._open
         size = len(items) if offers else self._size
-        absent = aim is None and (offers or self.baseline is None)
+        absent = target is None and (offers or self.baseline is None)
         require(
             self,
             ids=as_id(key) == key and key not in known.waiting and key not in known.closed,
             time=Number().fits(moment),
-            baseline=absent or (self.baseline is not None and Count(size).fits(aim)),
+            baseline=absent or (self.baseline is not None and Count(size).fits(target)),
             actions=items == offered(dict(items)) if offers else items is None,
             marks=Count(2**64).fits(mark),
         )
@@ -839,7 +843,7 @@ class Decider(Parametrised):
             raise OrderError(_BROKEN)
         journal, do = self._journal, getattr(self, f"_do_{kind}")
         if journal is not None:
-            journal.append([kind, self._trail, *args])
+            journal.append([kind, self._action_checksum, *args])
         try:
             answer = do(*args)
         except BaseException as error:
@@ -862,21 +866,21 @@ class Decider(Parametrised):
         allowed: list[int] | None,
         key: Id,
         moment: float,
-        aim: int | None,
+        target: int | None,
         items: Items | None,
         mark: int,
-    ) -> Answer:
+    ) -> NamedDecision:
         learner, contexts = self._learner, self._contexts
         if contexts is None:
             learner, contexts = self._begin(row)
         context, learn = contexts.read(row, items)
-        turn = self._turn(learner, context, allowed, aim)
+        turn = self._turn(learner, context, allowed, target)
         # From here on nothing can fail.
         learn()
         self._learner, self._contexts = learner, contexts
-        return self._entered(turn, key, moment, aim, mark, row, allowed)
+        return self._entered(turn, key, moment, target, mark, row, allowed)
 
-    def _do_decide_many(self, calls: list[Any]) -> list[Answer]:
+    def _do_decide_many(self, calls: list[Any]) -> list[NamedDecision]:
         """Decide on all rows, as so many calls would, once all of them have been read."""
         learner, contexts = self._learner, copy.deepcopy(self._contexts)
         if contexts is None:
@@ -891,17 +895,19 @@ class Decider(Parametrised):
             read.append(context)
         answers = []
         try:
-            for context, (row, allowed, key, moment, aim, _, mark) in zip(read, calls, strict=True):
-                turn = self._turn(learner, context, allowed, aim)
+            for context, (row, allowed, key, moment, target, _, mark) in zip(
+                read, calls, strict=True
+            ):
+                turn = self._turn(learner, context, allowed, target)
                 self._learner, self._contexts = learner, contexts
-                answers.append(self._entered(turn, key, moment, aim, mark, row, allowed))
+                answers.append(self._entered(turn, key, moment, target, mark, row, allowed))
         except BaseException:
             self._broken = True  # some rows are decided on, and others are not
             raise
         return answers
 
     def _turn(
-        self, learner: Any, context: Any, allowed: list[int] | None, aim: int | None
+        self, learner: Any, context: Any, allowed: list[int] | None, target: int | None
     ) -> tuple[Any, int, int, FloatArray | None, int | None]:
         """Let the learner choose, or the holdout in its place.
 
@@ -911,51 +917,53 @@ class Decider(Parametrised):
         """
         group = self._group
         opened = learner.open(context, allowed, late=True, committed=not group.share)
-        number, action, law = opened.number, opened.action, opened.odds_of_all()
+        number, action, distribution = opened.number, opened.action, opened.action_distribution()
         if not group.share:
-            return opened, number, action, law, None
-        control = aim if law is not None and group.may_take(aim, allowed) else None
-        if control is not None and group.takes(self._board.watch.rounds):
-            number, action = -1 - self._board.held_out, control
+            return opened, number, action, distribution, None
+        control = target if distribution is not None and group.may_take(target, allowed) else None
+        if control is not None and group.takes(self._scoreboard.watch.rounds):
+            number, action = -1 - self._scoreboard.held_out, control
         else:
             learner.commit(opened)
-        return opened, number, action, law, control
+        return opened, number, action, distribution, control
 
     def _entered(
         self,
         turn: tuple[Any, ...],
         key: Id,
         moment: float,
-        aim: int | None,
+        target: int | None,
         mark: int,
         row: Any,
         allowed: list[int] | None,
-    ) -> Answer:
+    ) -> NamedDecision:
         """Enter a round as an open decision; nothing can fail."""
-        opened, number, action, law, control = turn
-        size = self._board.n_actions
+        opened, number, action, distribution, control = turn
+        size = self._scoreboard.n_actions
         asked = request_text(row, allowed, size) if size else None
-        q = float(opened.odds.propensity)
+        q = float(opened.record.propensity)
         if control is not None:
-            law = self._group.mixed(law, control)
-            q = float(law[action])
+            distribution = self._group.mixed(distribution, control)
+            q = float(distribution[action])
         self._open.waiting[key] = number, action, q, moment, mark, control, asked
         names = opened.context.ids if self._names is None else self._names.all
         there = None if opened.plays is None else opened.available.tolist()
-        self._board.decided(number, action, q, aim, there, len(names), law, opened.values)
-        self._trail = zlib.crc32(b"%d," % action, self._trail)
-        return Answer(names[action], q, key, names, opened, law)
+        self._scoreboard.add_decision(
+            number, action, q, target, there, len(names), distribution, opened.values
+        )
+        self._action_checksum = zlib.crc32(b"%d," % action, self._action_checksum)
+        return NamedDecision(names[action], q, key, names, opened, distribution)
 
     def _do_report(self, key: Id, outcome: float, expired: bool = False) -> None:
         number, action, *_ = self._open.waiting[key]
         loss = self._units.as_loss(outcome)
         if number >= 0:
             self._learner.close(self._learner.open_round(number), loss)
-        self._board.told(number, action, loss)
+        self._scoreboard.add_outcome(number, action, loss)
         self._open.close(key, outcome, expired)
 
     def _do_late(self) -> None:
-        self._board.late += 1
+        self._scoreboard.late += 1
 
     def _do_expire(self, before: float, outcome: float | None) -> None:
         for key in self._open.older(before):
@@ -963,7 +971,7 @@ class Decider(Parametrised):
                 number = self._open.waiting[key][0]
                 if number >= 0:
                     self._learner.forget(number)
-                self._board.gave_up(number)
+                self._scoreboard.add_expired(number)
                 self._open.close(key, None, expired=True)
             else:
                 self._do_report(key, outcome, expired=True)
@@ -975,7 +983,7 @@ class Decider(Parametrised):
             least = self._least(K)
             if learner is not None:
                 learner = learner.extended(K, exploration=least)
-            self._learner, self._board = learner, self._board.extended(K)
+            self._learner, self._scoreboard = learner, self._scoreboard.extended(K)
         self._names = names
 
     def _do_retire(self, name: Name) -> None:
@@ -993,7 +1001,7 @@ class Decider(Parametrised):
         # From here on nothing can fail.
         learn()
         self._learner, self._contexts = learner, contexts
-        self._board.learned += 1
+        self._scoreboard.logged += 1
 
     # Parts --------------------------------------------------------------------------------------
 
@@ -1050,7 +1058,7 @@ class Decider(Parametrised):
         K = self._size
         options: dict[str, Any] = {"seed": self._seed, "exploration": self._least(K)}
         if contexts.items:
-            return bandit(actions="described", **options)
+            return bandit(actions="items", **options)
         return bandit(K, None if contexts.rows else 1, **options)
 
     # Storage ------------------------------------------------------------------------------------
@@ -1075,6 +1083,6 @@ class Decider(Parametrised):
             self,
             learner=(learner is None) == (self._contexts is None),
             decisions=rounds == [each for each in waiting if each[0] >= 0]
-            and [number for number, _ in waiting] == sorted(self._board.watch.open_decisions)
+            and [number for number, _ in waiting] == sorted(self._scoreboard.watch.open_decisions)
             and all(action < self._size for number, action in waiting if number < 0),
         )

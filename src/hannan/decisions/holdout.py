@@ -23,19 +23,21 @@ class ControlGroup:
     def __init__(self, share: float, seed: int) -> None:
         self.share, self.seed = share, seed
 
-    def may_take(self, aim: int | None, available: list[int] | None) -> bool:
+    def may_take(self, target: int | None, available: list[int] | None) -> bool:
         """Whether a decision with this action of the current rule may be in the group."""
-        return self.share > 0.0 and aim is not None and (available is None or aim in available)
+        return (
+            self.share > 0.0 and target is not None and (available is None or target in available)
+        )
 
     def takes(self, number: int) -> bool:
         """Whether the decision with this number is in the group; outcomes do not matter."""
         toss = hashlib.blake2b(f"{self.seed} holdout {number}".encode(), digest_size=7)
         return int.from_bytes(toss.digest(), "big") < self.share * 2.0**56
 
-    def mixed(self, law: FloatArray, aim: int) -> FloatArray:
+    def mixed(self, distribution: FloatArray, target: int) -> FloatArray:
         """Return an action distribution with the group's share on the current rule's action."""
-        mixture = (1.0 - self.share) * law
-        mixture[aim] += self.share
+        mixture = (1.0 - self.share) * distribution
+        mixture[target] += self.share
         return mixture
 
 

@@ -19,7 +19,9 @@ Row = tuple[Any, Any, dict[str, Any], Any]
 """Context, action, the outcome under its name, and the propensity."""
 
 
-def log_of(known: OpenDecisions, board: Scoreboard, names: Sequence[Name], units: Units) -> Log:
+def log_of(
+    known: OpenDecisions, scoreboard: Scoreboard, names: Sequence[Name], units: Units
+) -> Log:
     """Return the closed decisions that have outcomes, in the order in which they were made."""
     closed = [each for each in known.closed.values() if each[3] is not None]
     closed.sort(key=lambda each: each[5])
@@ -35,23 +37,23 @@ def log_of(known: OpenDecisions, board: Scoreboard, names: Sequence[Name], units
         names=names,
         value_range=(units.low, units.high),
         times=[each[5] for each in closed],
-        notes=_notes(len(closed), known, board),
+        notes=_notes(len(closed), known, scoreboard),
         rewards=outcomes if rewards else None,
         losses=None if rewards else outcomes,
     )
 
 
-def _notes(kept: int, known: OpenDecisions, board: Scoreboard) -> tuple[str, ...]:
+def _notes(kept: int, known: OpenDecisions, scoreboard: Scoreboard) -> tuple[str, ...]:
     """Say how many decisions a log leaves out, and why."""
-    decisions, waiting = int(board.plays.sum()), len(known.waiting)
+    decisions, waiting = int(scoreboard.plays.sum()), len(known.waiting)
     if kept == decisions:
         return ()
-    earlier = decisions - kept - waiting - board.expired
-    reasons = {"wait for an outcome": waiting, "expired without one": board.expired}
+    earlier = decisions - kept - waiting - scoreboard.expired
+    reasons = {"wait for an outcome": waiting, "expired without one": scoreboard.expired}
     reasons["are earlier than the last ones that are kept"] = earlier
     told = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items() if count > 0)
     note = f"{kept:,} of {decisions:,} decisions: {told}"
-    if waiting or board.expired:
+    if waiting or scoreboard.expired:
         note += "; right only if waiting has nothing to do with the action and its outcome"
     return (note,)
 

@@ -42,12 +42,14 @@ class Scoreboard(Stored):
     stored = State(
         watch=Part(),
         plays=Array(low=0.0),
-        answered=Array(low=0.0).where(lambda self, answered: (answered <= self.plays).all()),
-        sums=Array(low=0.0).where(lambda self, sums: (sums <= self.answered + 1e-6).all()),
+        with_feedback=Array(low=0.0).where(
+            lambda self, with_feedback: (with_feedback <= self.plays).all()
+        ),
+        sums=Array(low=0.0).where(lambda self, sums: (sums <= self.with_feedback + 1e-6).all()),
         expired=Count(),
         late=Count(),
-        learned=Count(),
-        least=Number(0.0, 1.0).where(lambda self, least: least > 0.0),
+        logged=Count(),
+        min_propensity=Number(0.0, 1.0).where(lambda self, min_propensity: min_propensity > 0.0),
         groups=Array(low=0.0),
         _entropy=Array(low=0.0),
     )
@@ -58,12 +60,12 @@ class Scoreboard(Stored):
         self.watch = Watch(self._compared(n_actions), n_actions or None, confidence=confidence)
         size = max(n_actions, 1)  # one place for all that come and go
         self.plays = np.zeros(size)
-        self.answered = np.zeros(size)
+        self.with_feedback = np.zeros(size)
         self.sums = np.zeros(size)  # of losses in [0, 1]
         self.expired = 0  # decisions without an outcome
         self.late = 0  # outcomes that came after that
-        self.learned = 0  # decisions that were made elsewhere
-        self.least = 1.0  # propensity so far
+        self.logged = 0  # decisions that were made elsewhere
+        self.min_propensity = 1.0  # propensity so far
         # Of the holdout and of all others: decisions, outcomes, their losses and squared losses.
         self.groups = np.zeros((2, 4))
         self._entropy = np.zeros(2)
@@ -74,18 +76,18 @@ class Scoreboard(Stored):
 
     # What happens -------------------------------------------------------------------------------
 
-    def decided(
+    def add_decision(
         self,
         number: int,
         action: int,
         propensity: float,
-        aim: int | None,
+        target: int | None,
         available: list[int] | None,
         items: int,
         chances: FloatArray | None = None,
         values: FloatArray | None = None,
     ) -> None:
-        """Count a decision; `aim` is the baseline's action. Nothing can fail.
+        """Count a decision; `target` is the baseline's action. Nothing can fail.
 
         The numbers of decisions in the holdout are negative; those of others are the learner's.
         `items` is how many actions there were to choose from, `chances` their probabilities, and
@@ -93,34 +95,34 @@ class Scoreboard(Stored):
         """
         there = None if available is None else tuple(available)
         if self.n_actions:
-            held, aims = _shares(self.n_actions, self.baseline, action, aim, there)
+            held, targets = _shares(self.n_actions, self.baseline, action, target, there)
         else:
-            held = _shares_of_item(items, self.baseline, aim == action, aim is None)
-            aims = np.array([0, *([-1 if aim is None else aim] if self.baseline else [])])
+            held = _shares_of_item(items, self.baseline, target == action, target is None)
+            targets = np.array([0, *([-1 if target is None else target] if self.baseline else [])])
         centre = None
         if chances is not None:
             values = self._guesses(items) if values is None else values
-            centre = Centre.of(aims, action, chances, values, not self.n_actions)
+            centre = Centre.of(targets, action, chances, values, not self.n_actions)
         self.watch.enter(number, held, 1.0 / propensity, centre)
         self.groups[0 if number < 0 else 1, 0] += 1.0
         self.plays[action if self.n_actions else 0] += 1.0
-        self.least = min(self.least, propensity)
-        # The logarithm of one over it is on average the entropy of the action's law.
+        self.min_propensity = min(self.min_propensity, propensity)
+        # The logarithm of one over it is on average the entropy of the action's distribution.
         sums = self._entropy
         sums[0] = _RECENT * sums[0] - math.log2(propensity)
         sums[1] = _RECENT * sums[1] + 1.0
 
-    def told(self, number: int, action: int, loss: float) -> None:
+    def add_outcome(self, number: int, action: int, loss: float) -> None:
         """The outcome of a decision has come, a loss in [0, 1]. Nothing can fail."""
         self.watch.settle(number, loss)
         self.groups[0 if number < 0 else 1, 1:] += 1.0, loss, loss * loss
         place = action if self.n_actions else 0
-        self.answered[place] += 1.0
+        self.with_feedback[place] += 1.0
         self.sums[place] += loss
 
-    def gave_up(self, number: int) -> None:
+    def add_expired(self, number: int) -> None:
         """The outcome of a decision will not come."""
-        self.watch.forgotten(number)
+        self.watch.abandon(number)
         self.expired += 1
 
     def extended(self, n_actions: int) -> Self:
@@ -128,7 +130,7 @@ class Scoreboard(Stored):
         twin = copy.copy(self)
         twin.n_actions, twin._entropy = n_actions, self._entropy.copy()
         twin.groups = self.groups.copy()
-        for name in ("plays", "answered", "sums"):
+        for name in ("plays", "with_feedback", "sums"):
             setattr(twin, name, grown(getattr(self, name), n_actions))
         twin.watch = self.watch.extended(self._compared(n_actions), n_actions)
         return twin
@@ -137,7 +139,7 @@ class Scoreboard(Stored):
 
     @property
     def entropy(self) -> float:
-        """The mean entropy of the action's law, in bits, over about the last thousand decisions."""
+        """The mean entropy of the action's distribution, in bits, over about the last thousand decisions."""
         total, count = self._entropy.tolist()
         return total / count if count else math.nan
 
@@ -148,29 +150,29 @@ class Scoreboard(Stored):
 
     def _guesses(self, items: int) -> FloatArray:
         """Return a loss to expect of each action: its mean so far, drawn to the mean of all."""
-        overall = (float(self.sums.sum()) + 0.5) / (float(self.answered.sum()) + 1.0)
-        guesses = (self.sums + overall) / (self.answered + 1.0)
+        overall = (float(self.sums.sum()) + 0.5) / (float(self.with_feedback.sum()) + 1.0)
+        guesses = (self.sums + overall) / (self.with_feedback + 1.0)
         return np.asarray(guesses) if self.n_actions else np.full(items, guesses[0])
 
     def means(self) -> FloatArray:
         """The mean loss of each action's decisions that were answered."""
         with np.errstate(invalid="ignore"):
-            return np.asarray(self.sums / self.answered)
+            return np.asarray(self.sums / self.with_feedback)
 
 
 @lru_cache(_KEPT)
 def _shares(
-    n_actions: int, baseline: bool, action: int, aim: int | None, there: tuple[int, ...] | None
+    n_actions: int, baseline: bool, action: int, target: int | None, there: tuple[int, ...] | None
 ) -> tuple[Shares, IntArray]:
     """Return the shares of each constant action and the baseline, and their choices.
 
     A choice is -1 if its action is unavailable.
     """
-    aims: list[Any] = [*range(n_actions), *([aim] if baseline else [])]
+    targets: list[Any] = [*range(n_actions), *([target] if baseline else [])]
     if there is not None:
-        aims = [each if each in there else None for each in aims]
-    choices = np.array([-1 if each is None else each for each in aims], dtype=np.intp)
-    return shares(aims, action, None), choices
+        targets = [each if each in there else None for each in targets]
+    choices = np.array([-1 if each is None else each for each in targets], dtype=np.intp)
+    return shares(targets, action, None), choices
 
 
 @lru_cache(_KEPT)

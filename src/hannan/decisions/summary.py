@@ -138,7 +138,7 @@ class Holdout:
     """
 
     decisions: int
-    answered: int
+    with_feedback: int
     mean: float
     others: float
     gain: float
@@ -177,7 +177,7 @@ class Summary:
     hinted
         The share of decisions since the last restart in which the predictor had a say.
     entropy
-        Of the action's law, in bits, on average over about the last thousand decisions.
+        Of the action's distribution, in bits, on average over about the last thousand decisions.
     least
         The smallest propensity so far.
     restarts
@@ -190,11 +190,11 @@ class Summary:
 
     outcome: str
     decisions: int
-    answered: int
+    with_feedback: int
     open: int
     expired: int
     late: int
-    learned: int
+    logged: int
     mean: float
     look: Interval
     interval: Interval
@@ -202,9 +202,9 @@ class Summary:
     actions: Mapping[Name, Comparison]
     holdout: Holdout | None
     confidence: float
-    hinted: float
+    predictor_share: float
     entropy: float
-    least: float
+    min_propensity: float
     restarts: tuple[int, ...]
     regret: float | None
     notes: tuple[str, ...]
@@ -214,7 +214,7 @@ class Summary:
 
         Every value is valid in JSON, and every key is text.
         """
-        counts = "decisions", "answered", "open", "expired", "late", "learned"
+        counts = "decisions", "with_feedback", "open", "expired", "late", "logged"
         numbers: dict[str, Any] = {
             **{name: getattr(self, name) for name in counts},
             f"mean_{self.outcome}": self.mean,
@@ -222,9 +222,9 @@ class Summary:
             f"{self.outcome}_look_high": self.look[1],
             f"{self.outcome}_low": self.interval[0],
             f"{self.outcome}_high": self.interval[1],
-            "hinted": self.hinted,
+            "predictor_share": self.predictor_share,
             "entropy": self.entropy,
-            "least_propensity": self.least,
+            "min_propensity": self.min_propensity,
             "restarts": len(self.restarts),
             "regret": self.regret,
             "confidence": self.confidence,
@@ -246,21 +246,21 @@ class Summary:
 
     def lines(self) -> list[str]:
         """Return the most important facts in four lines."""
-        shown = [_count(self.decisions, "decision"), f"{self.answered:,} with feedback"]
+        shown = [_count(self.decisions, "decision"), f"{self.with_feedback:,} with feedback"]
         shown += [f"{self.open:,} open", f"{self.expired:,} expired"]
         shown += [_count(len(self.restarts), "restart")]
         if not self.decisions:
             return [", ".join(shown), f"no {self.outcome}s yet", "nothing to compare yet", "-"]
         own = f"no {self.outcome}s yet"
-        if self.answered:
+        if self.with_feedback:
             once = "" if math.isnan(self.look[0]) else f"{_ends(self.look)} if you look once, "
             own = (
                 f"mean {self.outcome} {_number(self.mean)} ({once}{_ends(self.interval)} at any "
                 f"time; {100 * self.confidence:g} % intervals)"
             )
         learning = (
-            f"predictor followed in {100 * self.hinted:.0f} % of the decisions, entropy "
-            f"{self.entropy:.2g} bits, propensities from {self.least:.2g}"
+            f"predictor followed in {100 * self.predictor_share:.0f} % of the decisions, entropy "
+            f"{self.entropy:.2g} bits, propensities from {self.min_propensity:.2g}"
         )
         bound = "no bound on regret"
         if self.regret is not None:
@@ -319,7 +319,7 @@ class Summary:
 
     def __repr__(self) -> str:
         facts = [_count(self.decisions, "decision")]
-        if self.answered:
+        if self.with_feedback:
             facts.append(f"mean {self.outcome} {_number(self.mean)}")
         if self.baseline is not None and not math.isnan(self.baseline.gain_estimate):
             compared = f"gain {_number(self.baseline.gain_estimate)} over the current rule"
@@ -401,13 +401,13 @@ def _count(number: int, noun: str) -> str:
 
 
 def summary_of(
-    board: Scoreboard, units: Units, names: Sequence[Name] | None, learner: Any, waiting: int
+    scoreboard: Scoreboard, units: Units, names: Sequence[Name] | None, learner: Any, waiting: int
 ) -> Summary:
     """Summarise a scoreboard and a learner, which is None before the first decision.
 
     `names` are those of the actions, None where every decision offers its own.
     """
-    said, width, rounds = board.watch.intervals(), units.width, max(board.watch.rounds, 1)
+    said, width, rounds = scoreboard.watch.intervals(), units.width, max(scoreboard.watch.rounds, 1)
 
     def comparison(name: Name, key: str, count: float, mean: float) -> Comparison:
         statement = said[key]
@@ -424,64 +424,64 @@ def summary_of(
             effective=statement.effective,
             plays=int(count),
             mean=units.back(mean),
-            decisions=board.watch.rounds,
+            decisions=scoreboard.watch.rounds,
         )
 
     compared: dict[Name, Comparison] = {}
     if names is None:
         compared[RANDOM] = comparison(RANDOM, RANDOM, 0, math.nan)
-    plays, means = board.plays.tolist(), board.means().tolist()
+    plays, means = scoreboard.plays.tolist(), scoreboard.means().tolist()
     for i, name in enumerate(names or ()):
         compared[name] = comparison(name, str(i), plays[i], means[i])
-    answered = float(board.answered.sum())
+    answered = float(scoreboard.with_feedback.sum())
     hinted, bound, notes, restarts = 0.0, math.nan, [], ()
     if learner is not None:
         certificate, restarts = learner.certificate(), learner.restarts
-        hinted = getattr(learner.hint, "hinted", 0) / max(learner.player.clock, 1)
+        hinted = getattr(learner.hint, "predictor_share", 0) / max(learner.current_learner.clock, 1)
         bound, notes = float(certificate), list(certificate.notes)
     if notes and width != 1.0:
         notes.append(f"losses in these notes are shares of the range: 1 stands for {width:g}")
     return Summary(
         outcome=units.word,
-        decisions=int(board.plays.sum()),
-        answered=int(answered),
+        decisions=int(scoreboard.plays.sum()),
+        with_feedback=int(answered),
         open=waiting,
-        expired=board.expired,
-        late=board.late,
-        learned=board.learned,
-        mean=units.back(float(board.sums.sum()) / answered if answered else math.nan),
-        look=_own_look(board, units),
-        interval=units.interval(board.watch.played()),
-        baseline=comparison(BASELINE, BASELINE, 0, math.nan) if board.baseline else None,
+        expired=scoreboard.expired,
+        late=scoreboard.late,
+        logged=scoreboard.logged,
+        mean=units.back(float(scoreboard.sums.sum()) / answered if answered else math.nan),
+        look=_own_look(scoreboard, units),
+        interval=units.interval(scoreboard.watch.played()),
+        baseline=comparison(BASELINE, BASELINE, 0, math.nan) if scoreboard.baseline else None,
         actions=compared,
-        holdout=_holdout(board, units),
-        confidence=board.confidence,
-        hinted=hinted,
-        entropy=board.entropy,
-        least=board.least,
+        holdout=_holdout(scoreboard, units),
+        confidence=scoreboard.confidence,
+        predictor_share=hinted,
+        entropy=scoreboard.entropy,
+        min_propensity=scoreboard.min_propensity,
         restarts=tuple(restarts),
         regret=None if math.isnan(bound) else width * bound,
         notes=tuple(notes),
     )
 
 
-def _own_look(board: Scoreboard, units: Units) -> Interval:
+def _own_look(scoreboard: Scoreboard, units: Units) -> Interval:
     """Return an ordinary interval for the mean outcome of the decisions with feedback."""
-    _, count, total, squares = board.groups.sum(axis=0).tolist()
+    _, count, total, squares = scoreboard.groups.sum(axis=0).tolist()
     if count < 2:
         return math.nan, math.nan
     mean = total / count
-    half = _quantile(board) * math.sqrt(max(squares / count - mean * mean, 0.0) / (count - 1))
+    half = _quantile(scoreboard) * math.sqrt(max(squares / count - mean * mean, 0.0) / (count - 1))
     return units.interval((mean - half, mean + half))
 
 
-def _quantile(board: Scoreboard) -> float:
-    return NormalDist().inv_cdf(0.5 + board.confidence / 2.0)
+def _quantile(scoreboard: Scoreboard) -> float:
+    return NormalDist().inv_cdf(0.5 + scoreboard.confidence / 2.0)
 
 
-def _holdout(board: Scoreboard, units: Units) -> Holdout | None:
+def _holdout(scoreboard: Scoreboard, units: Units) -> Holdout | None:
     """Compare the holdout with all other decisions, as an A/B test does."""
-    (count, held, total, squares), (_, others, rest, rest_squares) = board.groups.tolist()
+    (count, held, total, squares), (_, others, rest, rest_squares) = scoreboard.groups.tolist()
     if not count:
         return None
     means = [sums / n if n else math.nan for sums, n in ((total, held), (rest, others))]
@@ -490,7 +490,7 @@ def _holdout(board: Scoreboard, units: Units) -> Holdout | None:
     if min(held, others) > 1:
         parts = (squares, held, means[0]), (rest_squares, others, means[1])
         variance = sum(max(q / n - m * m, 0.0) / (n - 1.0) for q, n, m in parts)
-        half = units.width * _quantile(board) * math.sqrt(variance)
+        half = units.width * _quantile(scoreboard) * math.sqrt(variance)
         look = gain - half, gain + half
     mean, other = map(units.back, means)
     return Holdout(int(count), int(held), mean, other, gain, look)

@@ -24,11 +24,12 @@ class Bernstein(Detector):
     This is the cut of ADWIN for windows of doubling length, looked at from one side only: values
     that fall are no drift. Memory is `longest` numbers, time is logarithmic in it.
 
-    For independent values of one law on [0, 1] with known variance, Bernstein's inequality makes
+    For independent values of one distribution on [0, 1] with known variance, Bernstein's
+    inequality makes
     a false alarm at a given value less likely than 0.73 δ, so that fewer than 0.73 δ T are to be
     expected in T values. With the empirical variance this is an approximation, and a cautious
     one: at the default δ, none of 1,000 runs of 5,000 coin flips ended in an alarm. Errors of a
-    learner are neither independent nor of one law; on them the test is a heuristic.
+    learner are neither independent nor of one distribution; on them the test is a heuristic.
 
     Parameters
     ----------

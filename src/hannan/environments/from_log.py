@@ -64,7 +64,7 @@ class LoggedRound(Round):
         self.weight = self._weight if action == self.current else 0.0
         if self._full:
             return self._losses if feedback is Feedback.FULL else loss_of(self._losses, action)
-        return self._known if self.weight and feedback is Feedback.SEMI else None
+        return self._known if self.weight and feedback is Feedback.BANDIT else None
 
     @property
     def loss(self) -> float:
@@ -176,7 +176,7 @@ class FromLog(Logged, InFile):
     >>> log.actions
     ['blue', 'red']
     >>> for this_round in log.rounds(3, np.random.default_rng(0)):
-    ...     print(this_round.reveal(1, hn.Feedback.SEMI), this_round.weight, this_round.losses)
+    ...     print(this_round.reveal(1, hn.Feedback.BANDIT), this_round.weight, this_round.losses)
     0.0 1.0 [ 0.5 -0.5]
     None 0.0 [2. 0.]
     1.0 1.0 [0.5 1.5]

@@ -97,22 +97,26 @@ class Delayed(Wrapper):
     ----------
     environment, delay
         What is played, and the mean number of rounds until feedback comes.
-    law
+    distribution
         "constant", "uniform" or "geometric".
 
     Examples
     --------
     >>> import hannan as hn
     >>> world = hn.environments.FromArrays(None, [[0, 1]] * 4)
-    >>> late = hn.environments.Delayed(world, 2, law="uniform")
+    >>> late = hn.environments.Delayed(world, 2, distribution="uniform")
     >>> [r.delay for r in late.rounds(4, np.random.default_rng(0))]
     [4, 4, 0, 1]
     """
 
-    def __init__(self, environment: Environment, delay: int = 10, *, law: str = "constant") -> None:
+    def __init__(
+        self, environment: Environment, delay: int = 10, *, distribution: str = "constant"
+    ) -> None:
         super().__init__(environment)
         self.delay = check_integer(self, "delay", delay, 0)
-        self.law = check_choice(self, "law", law, ("constant", "uniform", "geometric"))
+        self.distribution = check_choice(
+            self, "distribution", distribution, ("constant", "uniform", "geometric")
+        )
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
         own_rng = rng.spawn(1)[0]
@@ -121,9 +125,9 @@ class Delayed(Wrapper):
             yield this_round
 
     def _delay(self, own_rng: np.random.Generator) -> int:
-        if self.law == "constant":
+        if self.distribution == "constant":
             return self.delay
-        if self.law == "uniform":
+        if self.distribution == "uniform":
             return int(own_rng.integers(2 * self.delay, endpoint=True))
         return int(own_rng.geometric(1.0 / (1.0 + self.delay))) - 1
 
@@ -268,7 +272,7 @@ class Drifting(Wrapper):
 
     >>> world = hn.environments.FromArrays(None, [[0, 1]] * 9)
     >>> world = hn.environments.Drifting(world, period=3, concepts=2)
-    >>> [r.reveal(0, hn.Feedback.SEMI) for r in world.rounds(9, np.random.default_rng(0))]
+    >>> [r.reveal(0, hn.Feedback.BANDIT) for r in world.rounds(9, np.random.default_rng(0))]
     [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
     """
 
@@ -373,10 +377,10 @@ class _Permuted(WrappedRound):
             chosen = self.places[action]
             order = np.argsort(chosen)
             shown = self.inner.reveal(chosen[order], feedback)
-            if feedback is Feedback.SEMI and isinstance(shown, np.ndarray):
+            if feedback is Feedback.BANDIT and isinstance(shown, np.ndarray):
                 # The chosen elements are in another order inside.
                 return shown[np.argsort(order)]
-        return shown if shown is None or feedback is Feedback.SEMI else self._moved(shown)
+        return shown if shown is None or feedback is Feedback.BANDIT else self._moved(shown)
 
     @property
     def losses(self) -> FloatArray:

@@ -93,7 +93,7 @@ class Cell:
         environment, policies, _ = self._world
         return environment, policies
 
-    def player(self) -> Learner:
+    def make_learner(self) -> Learner:
         """The learner."""
         if self.learner is None:
             raise ParameterError("This cell has no learner: it looks back.")
@@ -202,7 +202,7 @@ def _play(
     # An oblivious world has one best policy for all learners: a cell of its own finds it.
     comparator = None if environment.oblivious else policies
     at = cell.horizon, world_rng(cell.seed), cell.points
-    return play_game(cell.player(), environment, *at, comparator, tick, cell.folds > 0)
+    return play_game(cell.make_learner(), environment, *at, comparator, tick, cell.folds > 0)
 
 
 def _look_back(
@@ -233,8 +233,8 @@ def look_back(
     name.
     """
     best, marks = Hindsight(policies), Marks(points, horizon)
-    fitted = not policies.exact and policies.open_world and policies.max_chosen == 1
-    fitted = fitted and not policies.described  # other models are for rows
+    fitted = not policies.exact and policies.takes_new_contexts and policies.max_chosen == 1
+    fitted = fitted and not policies.takes_items  # other models are for rows
     sample, curve, rounds = Sample(), list[tuple[int, Any, Policy]](), 0
 
     def world() -> Iterator[Round]:

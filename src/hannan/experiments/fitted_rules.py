@@ -54,7 +54,7 @@ class Fitted:
         return found
 
 
-class Tally(Sums):
+class RuleTally(Sums):
     """What a sequence of actions costs: at some rounds, and by the class that was right."""
 
     def __init__(self, name: str, kind: str, classes: int, actions: int) -> None:
@@ -172,7 +172,7 @@ def _only_current(
     environment: Environment, horizon: int, points: int, seed: int
 ) -> list[dict[str, Any]]:
     """What was done, where it is known."""
-    current, marks, done = Tally("current", "current", 0, 0), Marks(points, horizon), 0
+    current, marks, done = RuleTally("current", "current", 0, 0), Marks(points, horizon), 0
     for this_round in environment.rounds(horizon, world_rng(seed)):
         if this_round.current is None:
             return []
@@ -192,7 +192,7 @@ def sample_of(
     tick: Callable[[float], None] | None = None,
 ) -> Sample | None:
     """Rows with losses to fit rules to; None where there is nothing to fit."""
-    rows = policies.open_world and policies.max_chosen == 1 and environment.n_actions != 1
+    rows = policies.takes_new_contexts and policies.max_chosen == 1 and environment.n_actions != 1
     if not rows or horizon < _FEWEST:
         return None
     sample = Sample()
@@ -216,16 +216,16 @@ def _measure(
     points: int,
     seed: int,
     rules: list[Fitted],
-) -> tuple[list[Tally], list[Tally], int]:
+) -> tuple[list[RuleTally], list[RuleTally], int]:
     """Tallies of rules outside their samples, the best action and what was done; and inside."""
     K = int(environment.n_actions or 0)
     listed = getattr(environment, "classes", None) or []
     shape = len(listed), K
-    fitted = [Tally(rule.name, "rule", *shape) for rule in rules]
-    within = [Tally(rule.name, "rule", 0, 0) for rule in rules]
+    fitted = [RuleTally(rule.name, "rule", *shape) for rule in rules]
+    within = [RuleTally(rule.name, "rule", 0, 0) for rule in rules]
     names = getattr(environment, "actions", range(K))
-    constants = [Tally(f"always {names[k]}", "constant", *shape) for k in range(K)]
-    current = Tally("current", "current", *shape)
+    constants = [RuleTally(f"always {names[k]}", "constant", *shape) for k in range(K)]
+    current = RuleTally("current", "current", *shape)
     players = [*fitted, *within, *constants, current]
     marks, done = Marks(points, horizon), 0
     rounds = environment.rounds(horizon, world_rng(seed))
@@ -253,7 +253,7 @@ def _measure(
 
 
 def _tally(
-    players: list[Tally], block: list[Round], chosen: list[Any], right: Iterator[int] | None
+    players: list[RuleTally], block: list[Round], chosen: list[Any], right: Iterator[int] | None
 ) -> None:
     """Add some rounds: of all players but the last what they chose, of the last what was done."""
     for this_round in block:

@@ -88,7 +88,7 @@ def nested(learner: Any) -> Iterator[Learner]:
 
 def at_work(learner: Any) -> Any:
     """The learner that plays now, where one plays through another."""
-    while isinstance(inner := getattr(learner, "player", None), Learner):
+    while isinstance(inner := getattr(learner, "current_learner", None), Learner):
         learner = inner
     return learner
 

@@ -76,7 +76,7 @@ class HintWatch:
     def __init__(self, learner: Learner) -> None:
         self._learner = learner
         self._players = [at_work(learner)]
-        self._restarts = hasattr(learner, "player")
+        self._restarts = hasattr(learner, "current_learner")
 
     def look(self) -> None:
         """Note whether another learner plays since the last round."""

@@ -250,7 +250,7 @@ def _cells_of(place: str, outline: Outline) -> Iterator[Cell]:
     first = replace(first, data=_digest(first, ("environment", "policies", "shared")))
     cells = [replace(first, learner=row) for row in outline.players(place)]
     for i, cell in enumerate(cells):
-        cell.player()
+        cell.make_learner()
         digest = _digest(cell, ("learner", "shared_with_learner"))
         cells[i] = replace(cell, data_of_learner=digest)
     if environment.oblivious and policies is not None and cells:

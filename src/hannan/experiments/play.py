@@ -75,8 +75,8 @@ def play(
 
 
 def _feedback(learner: Learner, wanted: str | Feedback | None) -> Feedback:
-    words = {"full": Feedback.FULL, "semi": Feedback.SEMI}
-    words |= {"bandit": Feedback.SEMI, "semi-bandit": Feedback.SEMI}
+    words = {"full": Feedback.FULL, "semi": Feedback.BANDIT}
+    words |= {"bandit": Feedback.BANDIT, "semi-bandit": Feedback.BANDIT}
     found = words.get(wanted) if isinstance(wanted, str) else wanted or learner.feedback
     if found is None:
         raise ParameterError(f"feedback must be one of {', '.join(words)}; got {wanted!r}.")

@@ -18,11 +18,12 @@ def choose(probabilities, u):
 
 
 @njit
-def draw(law, advice, share, explores, available, key, stream, number):
+def draw(distribution, advice, share, explores, available, key, stream, number):
     """Return an action, its probability, and whether it was drawn to explore.
 
     With probability `explores` each action of `available` is equally likely; else the advice has a
-    `share`, and the action is drawn from the law in all other cases. Which of these it is, and the
+    `share`, and the action is drawn from the distribution in all other cases. Which of these it
+    is, and the
     action, are decided by one random number, that of a draw of noise.
     """
     u = uniform(key, stream, number)
@@ -34,8 +35,8 @@ def draw(law, advice, share, explores, available, key, stream, number):
     elif u < left:
         action = advice
     else:
-        action = choose(law, (u - left) / (1.0 - left))
-    q = (1.0 - share) * law[action]
+        action = choose(distribution, (u - left) / (1.0 - left))
+    q = (1.0 - share) * distribution[action]
     if action == advice:
         q += share
     if explores > 0.0:

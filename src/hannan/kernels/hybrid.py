@@ -1,7 +1,7 @@
 """Ridge regressions that all described actions share: a steady one, a fading one, one on cosines.
 
 A pair (context, action) becomes v = (cosines, 1, x, a, products): x and a standardised to unit
-variance, the rest as in `kernels.described`, all divided by the root of how many these are; the
+variance, the rest as in `kernels.takes_items`, all divided by the root of how many these are; the
 cosines are random Fourier features of (x, a). Part 0 is a regression on all but the cosines, part 1
 the same with observations that fade, part 2 one on the cosines and single features. They learn
 losses less their mean, `level[0]`: so the penalty pulls towards that, rather than to a loss of

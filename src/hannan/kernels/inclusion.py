@@ -17,8 +17,8 @@ import numpy as np
 
 from hannan.kernels import lanes
 from hannan.kernels.compiling import njit
+from hannan.kernels.distribution import mean_weight
 from hannan.kernels.lanes import WIDTH
-from hannan.kernels.law import mean_weight
 from hannan.kernels.subsets import smallest
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(WIDTH)

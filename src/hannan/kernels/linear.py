@@ -1,4 +1,4 @@
-r"""Linear scores by ridge regression, their Gaussian noise, and the law of the best one.
+r"""Linear scores by ridge regression, their Gaussian noise, and the distribution of the best one.
 
 The design :math:`A = \lambda I + \sum x x^\top = U^\top U` is kept as its upper Cholesky factor U,
 row by row, and updated in place.
@@ -11,8 +11,8 @@ from numba import int64, uint64
 
 from hannan.kernels import lanes
 from hannan.kernels.compiling import njit
+from hannan.kernels.distribution import trial_weight
 from hannan.kernels.lanes import WIDTH
-from hannan.kernels.law import trial_weight
 from hannan.kernels.noise import philox
 
 _LOW = np.uint64(0xFFFFFFFF)
@@ -261,16 +261,16 @@ def normal_tails(t, density, survival):
 
 
 @fast
-def normal_lesson(scores, sigma, action, loss, leverage, trials, law):
-    """What `law.lesson` says for normal noise; a loss moves its score by the leverage."""
-    normal_law(scores, sigma, -1, 0.0, law)
-    weight = trial_weight(law[action], trials)
+def normal_lesson(scores, sigma, action, loss, leverage, trials, distribution):
+    """What `distribution.lesson` says for normal noise; a loss moves its score by the leverage."""
+    normal_distribution(scores, sigma, -1, 0.0, distribution)
+    weight = trial_weight(distribution[action], trials)
     amount = weight * loss
     if amount == 0.0:
         return weight, 0.0
     after = np.empty(scores.size)
-    normal_law(scores, sigma, action, leverage * amount, after)
-    return weight, max(0.0, amount * (law[action] - after[action]))
+    normal_distribution(scores, sigma, action, leverage * amount, after)
+    return weight, max(0.0, amount * (distribution[action] - after[action]))
 
 
 @fast
@@ -287,7 +287,7 @@ def _gaps(scores, sigma, action, rise):
 
 
 @fast
-def normal_law(scores, sigma, action, rise, out):
+def normal_distribution(scores, sigma, action, rise, out):
     """out[k] = probability that k minimises scores[k] + sigma * standard normal noise.
 
     The score of one action has risen before that; of none if it is -1.

@@ -49,16 +49,16 @@ def gap(values, others):
 
 
 @njit
-def price(law, values, advice, action, share):
+def price(distribution, values, advice, action, share):
     """By the estimates alone; the base's probability of the action over the real one; its value.
 
-    `law` is that of the base, which is followed but for a `share` of the rounds.
+    `distribution` is that of the base, which is followed but for a `share` of the rounds.
     """
     expected = values[advice]
-    for k in range(law.size):
-        expected -= law[k] * values[k]
+    for k in range(distribution.size):
+        expected -= distribution[k] * values[k]
     ratio = 1.0 / (1.0 - share)
     if action == advice:
-        likely = share + (1.0 - share) * law[advice]
-        ratio = law[advice] / likely if likely > 0.0 else 1.0
+        likely = share + (1.0 - share) * distribution[advice]
+        ratio = distribution[advice] / likely if likely > 0.0 else 1.0
     return expected, ratio, values[action]

@@ -1,4 +1,4 @@
-"""Tsallis-INF: the law of an action whose probabilities minimise loss less Tsallis entropy."""
+"""Tsallis-INF: the distribution of an action whose probabilities minimise loss less Tsallis entropy."""
 
 import math
 
@@ -8,7 +8,7 @@ from hannan.kernels.compiling import njit
 
 
 @njit
-def law(totals, eta, out):
+def distribution(totals, eta, out):
     """out[k] = 4 / (eta (totals[k] - y))^2 with y such that these add up to 1; inf has 0.
 
     The sum rises with y and is convex, and it is at least 1 at the start, so Newton's method
@@ -39,19 +39,20 @@ def law(totals, eta, out):
 
 
 @njit
-def capped_law(totals, values, advice, share, kept, eta, top, baseline, out):
-    """The law with `values` as a baseline, as large as the guarantee allows; both are written.
+def capped_distribution(totals, values, advice, share, kept, eta, top, baseline, out):
+    """The distribution with `values` as a baseline, as large as the guarantee allows; both are written.
 
-    Losses are at most `top`; `kept` is what exploration leaves to the law and its advice.
+    Losses are at most `top`; `kept` is what exploration leaves to the distribution and its advice.
 
-    A baseline that was too high then moves the law no more than a loss would: with the weight
+    A baseline that was too high then moves the distribution no more than a loss would: with the
+    weight
     1/q of an action the step is at most half of what the entropy withstands.
     """
     K = totals.size
     tilted = np.empty(K)
     for k in range(K):
         tilted[k] = totals[k] + values[k]
-    law(tilted, eta, out)
+    distribution(tilted, eta, out)
     base = 1.0 - share
     for k in range(K):
         cap = 0.0
@@ -61,4 +62,4 @@ def capped_law(totals, values, advice, share, kept, eta, top, baseline, out):
             cap = max(cap, math.sqrt(share * base) / eta)
         baseline[k] = min(values[k], kept * cap)
         tilted[k] = totals[k] + baseline[k]
-    law(tilted, eta, out)
+    distribution(tilted, eta, out)

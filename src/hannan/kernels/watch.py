@@ -8,13 +8,13 @@ from hannan.kernels.compiling import njit
 
 
 @njit
-def centre(aims, chances, values, spread):
+def centre(targets, chances, values, spread):
     """Return rows V(π), max π/q, max V and min V over a policy's actions; the last is q's own.
 
     aims[policy] is an action, or -1 for a policy that does as q does. With `spread` the first one
     chooses any of all actions with the same probability. Values are cut off at 0 and 1.
     """
-    rows = np.empty((aims.size + 1, 4))
+    rows = np.empty((targets.size + 1, 4))
     mean, top, bottom, total, least = 0.0, 0.0, 1.0, 0.0, 1.0
     for a in range(chances.size):
         value = min(max(values[a], 0.0), 1.0)
@@ -23,15 +23,15 @@ def centre(aims, chances, values, spread):
         if chances[a] > 0.0:
             mean += chances[a] * value
             top, bottom = max(top, value), min(bottom, value)
-    for i in range(aims.size + 1):
-        if i == aims.size or aims[i] < 0:
+    for i in range(targets.size + 1):
+        if i == targets.size or targets[i] < 0:
             rows[i] = min(mean, 1.0), 1.0, top, bottom
         elif i == 0 and spread:
             # All values count here, those of actions that are never drawn among them.
             rows[i] = total / chances.size, 1.0 / max(chances.size * least, 1e-300), 1.0, 0.0
         else:
-            value = min(max(values[aims[i]], 0.0), 1.0)
-            rows[i] = value, 1.0 / max(chances[aims[i]], 1e-300), value, value
+            value = min(max(values[targets[i]], 0.0), 1.0)
+            rows[i] = value, 1.0 / max(chances[targets[i]], 1e-300), value, value
     return rows
 
 

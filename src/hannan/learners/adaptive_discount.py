@@ -23,8 +23,8 @@ from hannan.core import (
     Predictor,
 )
 from hannan.core.arrays import Contexts
+from hannan.core.discounted_totals import Choices, Draws, discounted_totals_of
 from hannan.core.oracle import Draw, Timed, eagerness_of, fixed_actions, loss_spread, losses_alone
-from hannan.core.panel import Choices, Draws, panel_of
 from hannan.core.policy import loss_of
 from hannan.core.predictor import adopt, advice_of
 from hannan.core.rounds import Choice, IntArray, chooses_sets, n_actions_of
@@ -39,12 +39,12 @@ from hannan.core.validation import (
 )
 from hannan.learners import certificates
 from hannan.learners.context_set import ContextSet, Pool
-from hannan.learners.master import Master, Tuning
+from hannan.learners.meta_learner import MetaLearner, Tuning
 from hannan.learners.perturbed_leader import (
     NoisyRound,
     Past,
     PerturbedLeader,
-    law_of,
+    distribution_of,
     replay,
     shares,
 )
@@ -127,12 +127,12 @@ class AdaptiveDiscount(Learner):
     """Bytes of noise made ready ahead of time. It never changes what is played."""
 
     stored = State(
-        _panel=Part(),
+        _discounted_totals=Part(),
         _leader=Part(),
         _key=NoiseKey(),
         _tuning=Part(),
         predictor_=Part(),
-        _master=Part(),
+        _meta_learner=Part(),
         _account=Part(),
     )
 
@@ -142,7 +142,7 @@ class AdaptiveDiscount(Learner):
         first: int = 0  # number of the first draw; base i takes draw first + i
         learned: int = 0  # how many losses were known
         scales: FloatArray = np.empty(0)  # 1/ε of each base, and of the master
-        master_scale: float = 0.0
+        meta_scale: float = 0.0
         actions: Choices = np.empty(0, np.intp)  # of each base, and whom the master follows
         followed: int = 0
         shadowed: bool = False
@@ -154,7 +154,7 @@ class AdaptiveDiscount(Learner):
             first=Count(),
             learned=Count(),
             scales=Array(lambda self: len(self._rates), low=0.0),
-            master_scale=Number(low=0.0),
+            meta_scale=Number(low=0.0),
             actions=_CHOICES,
             advice=Choice(single=True) | None,
             followed=Count(lambda self: len(self.scales) + (self.advice is not None)),
@@ -193,7 +193,7 @@ class AdaptiveDiscount(Learner):
         self._plain = self._rates.index(1.0) if 1.0 in self._rates else None
         key = seed_key(seed)
         X = ContextSet(self, oracle, contexts, separator, key)
-        self._panel = panel_of(oracle, self._rates, X.points)
+        self._discounted_totals = discounted_totals_of(oracle, self._rates, X.points)
         nonnegative = not oracle.takes_functions and self._range[0] >= 0.0
         self._leader = PerturbedLeader(
             oracle, X, oracle.objective(), key, seed, self.noise_memory, nonnegative=nonnegative
@@ -202,7 +202,7 @@ class AdaptiveDiscount(Learner):
         self._shadow: tuple[Noise | None, Noise | None] = (None, None)
         self._tuning = Tuning(self._rates)
         self.predictor_: Any = None if predictor is None else self._adopt(predictor)
-        self._master = Master(len(self._rates) + (predictor is not None), key)
+        self._meta_learner = MetaLearner(len(self._rates) + (predictor is not None), key)
         self._account = certificates.Account()
 
     # The round --------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ class AdaptiveDiscount(Learner):
         G = None if leader.noise is None else leader.found
         size = 0.0 if G is None else eagerness_of(self.oracle) * G.value
         opened.scales = self._tuning.scales(size)
-        opened.master_scale = self._master.scale
+        opened.meta_scale = self._meta_learner.scale
         # With decisions about, whether a loss overtakes another may depend on the actions, so that
         # a round must not be measured under the noise it was played with.
         opened.shadowed = self._ledger.made > 0 or opened.number is not None
@@ -227,15 +227,21 @@ class AdaptiveDiscount(Learner):
 
     def _act(self, opened: Round) -> None:
         """Let every base choose, and follow one of them."""
-        panel, leader, master = self._panel, self._leader, self._master
+        discounted_totals, leader, meta_learner = (
+            self._discounted_totals,
+            self._leader,
+            self._meta_learner,
+        )
         context, first, plays = opened.context, opened.first, self._scored_plays(opened)
-        opened.actions = panel.actions(context, Draws(leader.noise, first, opened.scales), plays)
-        opened.followed = master.choose(opened, shadow=False)
+        opened.actions = discounted_totals.actions(
+            context, Draws(leader.noise, first, opened.scales), plays
+        )
+        opened.followed = meta_learner.choose(opened, shadow=False)
         opened.calls += len(self._rates)
         if opened.shadowed:
             draws = Draws(self._shadow_noise(leader), first, opened.scales)
-            opened.shadows = panel.actions(context, draws, plays)
-            opened.shadow_followed = master.choose(opened, shadow=True)
+            opened.shadows = discounted_totals.actions(context, draws, plays)
+            opened.shadow_followed = meta_learner.choose(opened, shadow=True)
             opened.calls += len(self._rates)
         if opened.followed == len(self._rates):
             assert opened.advice is not None
@@ -260,25 +266,25 @@ class AdaptiveDiscount(Learner):
         costs = _costs(f, opened.actions)
         measured = _costs(f, opened.shadows) if opened.shadowed else costs
         missed = self.rounds - opened.learned
-        overtaken = missed > 0 and not opened.shadowed
+        out_of_order = missed > 0 and not opened.shadowed
         top = self._tuning.reached(opened.scales, missed)
         unready = leader.noise is None or later is not leader
-        if unready and (self._tuning.peak.any() or overtaken or measured.max() > low):
+        if unready and (self._tuning.peak.any() or out_of_order or measured.max() > low):
             # The scales of the next round need G: if the oracle fails, it must be now.
             later.get_ready()
         noise = self._shadow_noise(leader) if opened.shadowed else leader.noise
-        if overtaken:
+        if out_of_order:
             measured, foreseen = np.full(len(costs), high), np.full(len(costs), low)
             self._learn(opened, f)
-            self._panel.add(context, f)
+            self._discounted_totals.add(context, f)
         else:
             asked = context, Draws(noise, opened.first, top), self._scored_plays(opened), f
             if self.predictor_ is None:
-                after = self._panel.settle(*asked)
+                after = self._discounted_totals.settle(*asked)
             else:  # which may fail too, so that the round is added last
-                after = self._panel.actions(*asked)
+                after = self._discounted_totals.actions(*asked)
                 self._learn(opened, f)
-                self._panel.add(context, f)
+                self._discounted_totals.add(context, f)
             foreseen = _costs(f, after)
             opened.calls += len(self._rates)
         # From here on nothing can fail.
@@ -289,8 +295,8 @@ class AdaptiveDiscount(Learner):
             scale = opened.scales.item(self._plain)
             account.stability += leader.stability(high - low, scale)
         self._tuning.after(top, measured, foreseen)
-        self._master.learn(opened, bases, overtaken)
-        if leader.X.open_world and later is leader:
+        self._meta_learner.learn(opened, bases, out_of_order)
+        if leader.X.takes_new_contexts and later is leader:
             leader.X.see(context)
         if leader.owed or later.owed:
             opened.calls += leader.collect() + later.collect()
@@ -307,8 +313,8 @@ class AdaptiveDiscount(Learner):
 
     def best_policy(self) -> Policy:
         """The best policy for the losses as the base that has lost least discounts them."""
-        totals = self._master.totals[: len(self._rates)]
-        return losses_alone(self._panel.total(int(totals.argmin()))).leader()
+        totals = self._meta_learner.totals[: len(self._rates)]
+        return losses_alone(self._discounted_totals.total(int(totals.argmin()))).leader()
 
     def certificate(self, confidence: float = 0.95) -> Certificate:
         """What can be said about regret against fixed policies so far.
@@ -322,7 +328,9 @@ class AdaptiveDiscount(Learner):
             notes.append("every base forgets: nothing is known of regret against fixed policies")
         loss, regret = self._account.loss, None
         if plain is not None:
-            regret, unknown = certificates.realised_regret(loss, self._panel.total(plain))
+            regret, unknown = certificates.realised_regret(
+                loss, self._discounted_totals.total(plain)
+            )
             notes += unknown
         missing = len(ledger.waiting) + ledger.forgotten
         # A round that a second `act` replaced had no shadow: which rounds remain may depend on the
@@ -338,14 +346,14 @@ class AdaptiveDiscount(Learner):
         notes += certificates.availability_notes(self._availability)
         bounds: dict[str, Any] = {}
         if plain is not None and not void and game.has_theorem:
-            tuning, own = self._tuning, self._master.tuning
+            tuning, own = self._tuning, self._meta_learner.tuning
             G = self._leader.complexity().upper if tuning.top[plain] else 0.0
-            error = G * float(tuning.top[plain]) + self._master.G * float(own.top[0])
+            error = G * float(tuning.top[plain]) + self._meta_learner.G * float(own.top[0])
             unanswered = 2.0 * self._width * missing if missing else 0.0
             measured = float(tuning.D[plain] + own.D[0]) + error + unanswered
             bounds = {"measured": measured, "confidence": confidence}
             if not ledger.delayed and not missing:
-                bounds["a_priori"] = self._account.stability + self._master.stability + error
+                bounds["a_priori"] = self._account.stability + self._meta_learner.stability + error
                 # Each draw of a round moves the sum by one width: that of the base and of the
                 # master, and those of their shadows.
                 draws = (4 if ledger.made else 2) * self.rounds
@@ -372,7 +380,7 @@ class AdaptiveDiscount(Learner):
             # Discounted regret at every time, and what a change costs until it is forgotten.
             changes = self._width * k * rate / (1.0 - rate) if k else 0.0
             least = min(least, (1.0 + (1.0 - rate) * (T - 1)) * self._base_bound(rate, T) + changes)
-        return None if math.isinf(least) else least + self._master.bound(T, self._width)
+        return None if math.isinf(least) else least + self._meta_learner.bound(T, self._width)
 
     def worst_case(
         self, rounds: int, restarts: int, total_delay: int = 0, unanswered: int = 0
@@ -383,7 +391,7 @@ class AdaptiveDiscount(Learner):
         known = math.isfinite(self._width) and self._leader.n_actions is not None
         if self._plain is None or not known or not self._evidence().has_theorem:
             return math.inf
-        own = self._master.bound(rounds, self._width, restarts)
+        own = self._meta_learner.bound(rounds, self._width, restarts)
         return own + self._base_bound(1.0, rounds, restarts)
 
     def _base_bound(self, rate: float, rounds: int, restarts: int = 0) -> float:
@@ -397,7 +405,7 @@ class AdaptiveDiscount(Learner):
         names: list[float | str] = [*self._rates]
         if self.predictor_ is not None:
             names.append("predictor")
-        return dict(zip(names, self._master.totals.tolist(), strict=True))
+        return dict(zip(names, self._meta_learner.totals.tolist(), strict=True))
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
         losses = check_full_losses(self.oracle, loss, self.action_count, self._range)[0]
@@ -415,25 +423,27 @@ class AdaptiveDiscount(Learner):
 
     # Parts ------------------------------------------------------------------------------------
 
-    def _law(self, opened: Round) -> FloatArray | None:
-        law: Any = 0.0
-        for i, share in enumerate(self._master.law(opened.master_scale).tolist()):
+    def _action_distribution(self, opened: Round) -> FloatArray | None:
+        distribution: Any = 0.0
+        for i, share in enumerate(self._meta_learner.distribution(opened.meta_scale).tolist()):
             if share > 0.0:
                 advised = i == len(self._rates)
-                of_base = self._advised(opened) if advised else law_of(*self._base(i, opened))
+                of_base = (
+                    self._advised(opened) if advised else distribution_of(*self._base(i, opened))
+                )
                 if of_base is None:
                     return None
-                law = law + share * of_base
-        return np.asarray(law)
+                distribution = distribution + share * of_base
+        return np.asarray(distribution)
 
     def _advised(self, opened: Round) -> FloatArray:
-        """Return the law of what the predictor recommends."""
+        """Return the distribution of what the predictor recommends."""
         assert self.oracle.n_actions is not None
         return np.eye(self.oracle.n_actions)[opened.advice]
 
     def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
-        law = self._master.law(opened.master_scale)
-        followed = rng.choice(len(law), size=copies, p=law).tolist()
+        distribution = self._meta_learner.distribution(opened.meta_scale)
+        followed = rng.choice(len(distribution), size=copies, p=distribution).tolist()
         answers: dict[int, Iterator[Any]] = {}
         for i in sorted(set(followed)):
             answers[i] = itertools.repeat(opened.advice)
@@ -443,8 +453,8 @@ class AdaptiveDiscount(Learner):
         return [next(answers[i]) for i in followed]
 
     def _shares(self, opened: Round, draws: int, rng: np.random.Generator) -> FloatArray:
-        law = self._master.law(opened.master_scale)
-        counts = rng.multinomial(draws, law / law.sum())
+        distribution = self._meta_learner.distribution(opened.meta_scale)
+        counts = rng.multinomial(draws, distribution / distribution.sum())
         found = [
             n * shares(self._leader, *self._base(i, opened), int(n), rng)
             for i, n in enumerate(counts[: len(self._rates)])
@@ -456,9 +466,9 @@ class AdaptiveDiscount(Learner):
 
     def _base(self, i: int, opened: Round) -> tuple[Past, NoisyRound]:
         """The past as one base sees it, and its own round."""
-        inner, total = NoisyRound(opened.context), self._panel.total(i)
+        inner, total = NoisyRound(opened.context), self._discounted_totals.total(i)
         inner.plays = opened.plays
-        scale = float(opened.scales[i]) * self._panel.unit(i)
+        scale = float(opened.scales[i]) * self._discounted_totals.unit(i)
         inner.draw = Draw(self._leader.noise, opened.first + i, scale)
         return Past(total, None, self._scored_plays(opened)), inner
 
@@ -473,7 +483,7 @@ class AdaptiveDiscount(Learner):
 
     def _scored_plays(self, opened: Round) -> IntArray | None:
         """What is played for each choice, where scores decide among what is available."""
-        return opened.plays if self._panel.scored else None
+        return opened.plays if self._discounted_totals.scored else None
 
     def _evidence(self) -> certificates.Evidence:
         return certificates.Evidence(
@@ -493,11 +503,11 @@ class AdaptiveDiscount(Learner):
         return loss_spread(self.oracle, *self._range)
 
     def _total(self) -> Objective:
-        return self._panel.total(0 if self._plain is None else self._plain)
+        return self._discounted_totals.total(0 if self._plain is None else self._plain)
 
     @property
     def _scores_actions(self) -> bool:
-        return self._panel.scored
+        return self._discounted_totals.scored
 
     @property
     def action_count(self) -> int | None:

@@ -73,9 +73,9 @@ def late_notes(ledger: Ledger) -> list[str]:
             "actions were added: regret against them is as if the best of the others had been "
             "played before they came"
         )
-    if ledger.unanswered:
+    if ledger.without_feedback:
         notes.append(
-            f"{_counted(ledger.unanswered, 'round')} {'has' if ledger.unanswered == 1 else 'have'} "
+            f"{_counted(ledger.without_feedback, 'round')} {'has' if ledger.without_feedback == 1 else 'have'} "
             "no loss yet, or never will: each is counted with the most that it can cost"
         )
     return notes
@@ -84,9 +84,9 @@ def late_notes(ledger: Ledger) -> list[str]:
 def feedback_notes(ledger: Ledger) -> list[str]:
     """What is wrong with feedback that was not given at once and in every round."""
     notes = ["feedback was delayed: nothing is proved for that"] if ledger.delayed else []
-    if ledger.never_answered:
+    if ledger.abandoned:
         notes.append(
-            f"{ledger.never_answered} rounds were never answered: which ones may depend on what "
+            f"{ledger.abandoned} rounds were never answered: which ones may depend on what "
             "was played, so nothing is said about the others"
         )
     return notes
@@ -119,7 +119,7 @@ class Account(Stored):
     scheduled: float = 0.0  # what the anytime schedule allows instability to cost
     ranges: float = 0.0  # of the losses of rounds, added up
     top: float = 0.0  # the largest 1/ε at which a round that has been answered was decided
-    overtaken: bool = False  # whether one was answered after one decided at a larger 1/ε
+    out_of_order: bool = False  # whether one was answered after one decided at a larger 1/ε
 
     stored = State(
         loss=Number(),
@@ -128,13 +128,13 @@ class Account(Stored):
         scheduled=Number(),
         ranges=Number(),
         top=Number(),
-        overtaken=Flag(),
+        out_of_order=Flag(),
     )
 
     def learned(self, loss: float, scale: float, stability: float, width: float) -> None:
         """Add a round that was decided at this 1/ε, where the losses of all actions are shown."""
         self.loss += loss
-        self.overtaken = self.overtaken or scale < self.top
+        self.out_of_order = self.out_of_order or scale < self.top
         self.top = max(self.top, scale)
         self.stability += stability
         self.ranges += width
@@ -181,7 +181,7 @@ class Evidence:
     @property
     def lost(self) -> float:
         """What rounds without an answer may have cost."""
-        return self.charge(self.ledger.unanswered)
+        return self.charge(self.ledger.without_feedback)
 
     def charge(self, unanswered: int) -> float:
         """What so many rounds without an answer may cost."""
@@ -210,8 +210,8 @@ def likely_bound(
     """What a sum of so many steps stays below with this probability; None if nothing is known."""
     if math.isinf(width) or confidence == 1.0:
         return None
-    odds = -math.log1p(-confidence) if sides == 1 else math.log(sides / (1.0 - confidence))
-    return mean + width * math.sqrt(steps * odds / 2.0)
+    record = -math.log1p(-confidence) if sides == 1 else math.log(sides / (1.0 - confidence))
+    return mean + width * math.sqrt(steps * record / 2.0)
 
 
 # Full information ---------------------------------------------------------------------------
@@ -239,7 +239,7 @@ def full_information(game: Evidence, prediction: Prediction, confidence: float) 
             # widths, and f(b) in that of arrivals, with steps of one, where nothing is guessed.
             prompt_or_late = (1.0, 3.0) if prediction.predictor is None else (1.5, 2.5)
             width, sides = prompt_or_late[not prompt] * game.width, 1 if prompt else 2
-            decided = game.rounds + (0 if prompt else game.ledger.unanswered)
+            decided = game.rounds + (0 if prompt else game.ledger.without_feedback)
             certain = likely_bound(measured, width, decided, confidence, sides)
     return realised(
         game.rounds,
@@ -265,7 +265,7 @@ def full_information_bound(game: Evidence, prediction: Prediction) -> float | No
         return None
     if game.rounds == 0:
         return game.lost
-    late = game.ledger.total_delay, game.ledger.unanswered
+    late = game.ledger.total_delay, game.ledger.without_feedback
     worst = full_information_worst_case(game, prediction, game.rounds, 0, *late)
     if worst is not None:
         return worst
@@ -289,8 +289,8 @@ def full_information_worst_case(
         return math.inf  # before the first round K need not be known
     if leader.complexity().value <= 0.0:
         return game.charge(unanswered)
-    overtaken = game.account.overtaken or restarts > 0
-    bound = game.self_tuned(rounds, restarts, total_delay=total_delay, overtaken=overtaken)
+    out_of_order = game.account.out_of_order or restarts > 0
+    bound = game.self_tuned(rounds, restarts, total_delay=total_delay, out_of_order=out_of_order)
     preference = (restarts + 1) * preference_of(leader.total)
     return bound + preference + game.charge(unanswered)
 
@@ -366,16 +366,20 @@ def semi_bandit_bound(game: Evidence, hint: Hint, plan: SemiBanditPlan) -> float
     if game.rounds == 0:
         return game.lost
     if isinstance(step, SelfTuned):
-        late = game.ledger.total_delay, game.ledger.unanswered
+        late = game.ledger.total_delay, game.ledger.without_feedback
         return semi_bandit_worst_case(game, hint, plan, game.rounds, 0, *late)
-    if hint.predictor is not None or game.ledger.never_answered:
+    if hint.predictor is not None or game.ledger.abandoned:
         return None
     if game.ledger.delayed and not (isinstance(step, Anytime) and plan.proved_late):
         return None
     G, scale = game.leader.complexity(), step.scale
     if G.value <= 0.0:
         return 0.0
-    extra = account.truncation + plan.exploration(game.rounds + game.ledger.unanswered) + game.lost
+    extra = (
+        account.truncation
+        + plan.exploration(game.rounds + game.ledger.without_feedback)
+        + game.lost
+    )
     if isinstance(step, Anytime):
         return account.scheduled + scale * G.upper + extra
     terms = semi_bandit(
@@ -415,7 +419,7 @@ def semi_bandit_worst_case(
         "max_resamples": plan.limit,
         "restarts": restarts,
         "total_delay": total_delay,
-        "overtaken": game.account.overtaken or restarts > 0,
+        "out_of_order": game.account.out_of_order or restarts > 0,
         "reacting": True,
     }
     if hint.predictor is None:
@@ -431,7 +435,7 @@ def semi_bandit_worst_case(
         **sizes,
         "budget": trust.budget,
         "share": 1.0 - (1.0 - trust.share) * plan.floor.kept,
-        "known_law": plan.second_moment == 1.0,
+        "known_distribution": plan.second_moment == 1.0,
     }
     terms = hinted(rounds, **options, start=plan.start, complexity=G.value).terms
     unrest = hinted(rounds, **options, complexity=eager).terms["instability"]

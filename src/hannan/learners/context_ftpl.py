@@ -29,7 +29,7 @@ from hannan.learners.perturbed_leader import (
     Outlook,
     Past,
     PerturbedLeader,
-    law_of,
+    distribution_of,
     replay,
     shares,
     starting_total,
@@ -207,8 +207,8 @@ class ContextFTPL(Learner):
         opened.calls += 1
         if opened.late:
             opened.ranges = self._account.ranges
-            if self._casts_shadows:
-                opened.calls += self.leader.cast_shadow(opened, self._past(opened))
+            if self._measures_delays:
+                opened.calls += self.leader.draw_hidden_noise(opened, self._past(opened))
 
     def _played(self, opened: Round) -> None:
         """Every round has fake outcomes of its own, whether or not it is answered."""
@@ -239,7 +239,7 @@ class ContextFTPL(Learner):
         instability = 0.0
         if not step.measures:
             keep = False
-        elif opened.late and self._casts_shadows:
+        elif opened.late and self._measures_delays:
             instability = self._moved(opened, leader, f, high - low, width)
         else:
             if surprise > least:
@@ -281,7 +281,7 @@ class ContextFTPL(Learner):
     def _may_fail(self) -> bool:
         """Whether a predictor learns, X is renewed, or K becomes known after a round."""
         unsized = self.leader.n_actions is None
-        return self._prediction.predictor is not None or self.leader.X.open_world or unsized
+        return self._prediction.predictor is not None or self.leader.X.takes_new_contexts or unsized
 
     def _stability(self, opened: Round, width: float) -> float:
         """At most what instability can have cost in a late round."""
@@ -366,8 +366,8 @@ class ContextFTPL(Learner):
 
     # Parts ------------------------------------------------------------------------------------
 
-    def _law(self, opened: Round) -> FloatArray | None:
-        return law_of(self._past(opened), opened)
+    def _action_distribution(self, opened: Round) -> FloatArray | None:
+        return distribution_of(self._past(opened), opened)
 
     def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
         return replay(self.leader, self._past(opened), opened, copies, rng)
@@ -403,7 +403,7 @@ class ContextFTPL(Learner):
         z = leader.shadow(opened.shadow, top)
         b = leader.foresee(opened, f, z)
         opened.calls += 1
-        found = loss_of(f, opened.shadow_choice) - loss_of(f, b)
+        found = loss_of(f, opened.hidden_choice) - loss_of(f, b)
         if Q is not None:
             c = self._past(opened).action(opened.context, z)
             opened.calls += 1
@@ -414,7 +414,7 @@ class ContextFTPL(Learner):
         return self.leader.total
 
     @property
-    def _casts_shadows(self) -> bool:
+    def _measures_delays(self) -> bool:
         """Whether what instability cost in late rounds is measured by draws that nobody sees.
 
         With noise drawn once nothing is promised, and a late round is measured as any other.

@@ -21,7 +21,7 @@ from hannan.core import (
 )
 from hannan.core.arrays import Contexts
 from hannan.core.oracle import Draw, as_policies, losses_alone
-from hannan.core.rounds import Odds, chooses_sets
+from hannan.core.rounds import PropensityRecord, chooses_sets
 from hannan.core.state import Array, Count, Number, Part, State, require
 from hannan.core.validation import FloatArray, check_integer, check_seed
 from hannan.learners import certificates
@@ -37,10 +37,10 @@ from hannan.learners.importance_weights import (
     mean_weight,
     measure,
     measure_late,
-    no_law,
-    odds_of,
-    overtaken,
+    no_distribution,
+    out_of_order,
     past_of,
+    propensity_record_of,
     weigh,
     weigh_and_measure,
 )
@@ -49,7 +49,7 @@ from hannan.learners.perturbed_leader import (
     NoisyRound,
     Outlook,
     PerturbedLeader,
-    law_of,
+    distribution_of,
     replay,
     shares,
     starting_total,
@@ -161,7 +161,7 @@ class ContextSemiBanditFTPL(Learner):
     [syrgkanis2016], [neu2016]
     """
 
-    feedback = Feedback.SEMI
+    feedback = Feedback.BANDIT
     restricts_sets = True
     oracle: Oracle
     noise_memory: ClassVar[int] = 2**27
@@ -235,12 +235,12 @@ class ContextSemiBanditFTPL(Learner):
         self.loss_range = loss_range
 
         self._range = check_known_range(self, loss_range)
-        if oracle.n_actions is None and not oracle.described:
+        if oracle.n_actions is None and not oracle.takes_items:
             raise ParameterError(
                 "ContextSemiBanditFTPL needs the number of actions: give "
                 f"{type(oracle).__name__} its n_actions=."
             )
-        self._K = 0 if oracle.described else oracle.n_actions or 0  # 0: each round has its own
+        self._K = 0 if oracle.takes_items else oracle.n_actions or 0  # 0: each round has its own
         self._offset = Offset(self._range, oracle)
         believed = check_trust(self, trust, predictor, oracle)
         self._floor = Floor(self, exploration, self._K, oracle.max_chosen)
@@ -258,9 +258,9 @@ class ContextSemiBanditFTPL(Learner):
         )
         self._step.start(self._leader)
         if self._resampling.exact and X.points and self._leader.put_noise():
-            law = total.law(X.points[0], Draw(self._leader.noise, 0, 1.0))
-            if law is None:  # refused before any round, where that is possible
-                raise no_law(oracle)
+            distribution = total.distribution(X.points[0], Draw(self._leader.noise, 0, 1.0))
+            if distribution is None:  # refused before any round, where that is possible
+                raise no_distribution(oracle)
         self._account = Account()
         self._decided = 0
         check_suits(predictor, oracle)
@@ -297,11 +297,13 @@ class ContextSemiBanditFTPL(Learner):
         covers = not (opened.late and self.oracle.exact)
         if covers and hint.may_cover(scale, leader.kappa):
             assert opened.values is not None
-            # As if all were taken; without a formula for the law none is.
+            # As if all were taken; without a formula for the distribution none is.
             given = opened.context, opened.draw, opened.values, opened.plays
-            law = None if self._resampling.exact is False else leader.total.law(*given)
-            if law is not None:
-                hint.cover(opened, law, scale, leader.kappa, n)
+            distribution = (
+                None if self._resampling.exact is False else leader.total.distribution(*given)
+            )
+            if distribution is not None:
+                hint.cover(opened, distribution, scale, leader.kappa, n)
 
     def _act(self, opened: Round) -> None:
         """Draw {z}; play what the leader of {z} and the estimates ℓ̂_1..t-1 does on x_t."""
@@ -438,9 +440,9 @@ class ContextSemiBanditFTPL(Learner):
 
     def _overtaken(self, opened: Round) -> list[tuple[Any, Any]]:
         """Rounds that this one overtakes, with what belongs to the state of their decision."""
-        others = self._ledger.overtaken_by(opened)
+        others = self._ledger.decided_since_last_update(opened)
         given = self._step.measures, self._offset.varies
-        return overtaken(self._leader, self._resampling, opened, others, *given)
+        return out_of_order(self._leader, self._resampling, opened, others, *given)
 
     def _renew(self, later: PerturbedLeader) -> None:
         """Follow the leader on a renewed X, in an open world."""
@@ -467,7 +469,7 @@ class ContextSemiBanditFTPL(Learner):
                 account.scheduled += (c - opened.moment) * worst * B**2 * K / scale
         account.loss += losses if type(losses) is float else _sum(losses)
         if scale < account.top:
-            account.overtaken = True
+            account.out_of_order = True
         else:
             account.top = scale
         if opened.baseline is not None and self._hint.predictor is not None:
@@ -573,11 +575,11 @@ class ContextSemiBanditFTPL(Learner):
 
     # Parts ------------------------------------------------------------------------------------
 
-    def _law(self, opened: Round) -> FloatArray | None:
-        return law_of(past_of(self._leader, opened), opened)
+    def _action_distribution(self, opened: Round) -> FloatArray | None:
+        return distribution_of(past_of(self._leader, opened), opened)
 
-    def _odds(self, opened: Round) -> Odds:
-        return odds_of(self._leader, self._resampling, opened)
+    def _propensity_record(self, opened: Round) -> PropensityRecord:
+        return propensity_record_of(self._leader, self._resampling, opened)
 
     def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
         return replay(self._leader, past_of(self._leader, opened), opened, copies, rng)

@@ -136,9 +136,9 @@ class ContextSet(Stored):
         self.setting = "separator"  # or "transductive"
         self.has_theorem = given is not None and not pool
         self.seen: Reservoir | None = None  # a sample of what has arrived, in an open world
-        self.open_world = given is None
+        self.takes_new_contexts = given is None
         if given is None:
-            if not oracle.open_world:
+            if not oracle.takes_new_contexts:
                 raise ParameterError(
                     f"{type(oracle).__name__} does not list its contexts: give contexts= (those "
                     "that may arrive) or separator= (contexts on which all policies differ)."

@@ -153,15 +153,15 @@ class Discounted(Learner):
         if measured is not None and ledger.immediate:
             certain = likely_bound(measured, width, weights, confidence)
         scaled = scaled.changed(high_probability=certain)
-        if ledger.unanswered:  # the learner inside does not see rounds without a loss
-            scaled = scaled.charged(ledger.unanswered * width)
+        if ledger.without_feedback:  # the learner inside does not see rounds without a loss
+            scaled = scaled.charged(ledger.without_feedback * width)
         notes = (*scaled.notes, note) if self._rate else scaled.notes
         return replace(scaled, notes=(*notes, *late_notes(ledger)))
 
     def regret_bound(self) -> float | None:
         """That of the learner if nothing is discounted; else nothing is promised."""
         found = None if self._rate else self._inner.regret_bound()
-        unanswered = self._ledger.unanswered
+        unanswered = self._ledger.without_feedback
         if found is None or not unanswered:
             return found
         width = loss_spread(self.oracle, *self._range)
@@ -206,8 +206,8 @@ class Discounted(Learner):
             opened.age -= self._age
         self._age = 0
 
-    def _law(self, opened: Round) -> FloatArray | None:
-        return self._inner._law(self._prepared(opened))
+    def _action_distribution(self, opened: Round) -> FloatArray | None:
+        return self._inner._action_distribution(self._prepared(opened))
 
     def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
         return self._inner._replay(self._prepared(opened), copies, rng)

@@ -19,7 +19,7 @@ class Floor(Stored):
     In a share η of the rounds, that probability times the number of available actions, all of these
     are equally likely; in the others the learner decides as it does without. What this costs in a
     round is :math:`\eta\langle u - q, \ell\rangle`, at most η times the largest loss: u uniform, q
-    the learner's own law.
+    the learner's own distribution.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Floor(Stored):
     def raise_to(self, opened: AdvisedRound, untried: bool = False) -> None:
         """Give a round its share of exploration: nearly all of it where everything is `untried`."""
         offered = self._n_actions or len(opened.context)
-        available = offered if opened.plays is None else len(opened.there)
+        available = offered if opened.plays is None else len(opened.available_indices)
         n = available if self._n_actions else offered
         if n * self._least >= 1.0:
             raise ParameterError(

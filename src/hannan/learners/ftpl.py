@@ -26,7 +26,7 @@ class FTPL(Learner):
 
     Each round draws a fresh sequence of fake outcomes :math:`\{z\}` and plays
     :math:`\pi_t = M(\{z\} \cup y_{1:t-1})`, the oracle's best policy for the fake outcomes and
-    all real ones so far. Any law of sequences will do, lengths included. In twenty lines:
+    all real ones so far. Any distribution of sequences will do, lengths included. In twenty lines:
     `hannan.paper.ftpl`.
 
     Parameters
@@ -35,7 +35,7 @@ class FTPL(Learner):
         The policy class with its optimiser.
     fake_outcomes
         `fake_outcomes(rng)` draws one sequence of (context, losses) pairs; losses may have any
-        sign. The law must not depend on the rounds played.
+        sign. The distribution must not depend on the rounds played.
     predictor, trust
         As in `ContextFTPL`: a guess counts as one more outcome when the leader is found.
     seed
@@ -45,7 +45,8 @@ class FTPL(Learner):
 
     Guarantee
     ---------
-    Expected regret at most STABILITY + ERROR of the given law (Theorem 1), against adaptive
+    Expected regret at most STABILITY + ERROR of the given distribution (Theorem 1), against
+    adaptive
     adversaries; with a predictor the stability is that of :math:`f_t - Q_t` (Theorem 5).
 
     Examples
@@ -155,7 +156,7 @@ class FTPL(Learner):
         return self._history.leader()
 
     def certificate(self) -> Certificate:
-        """The regret realised so far; a law given as code has no bound that could be computed."""
+        """The regret realised so far; a distribution given as code has no bound that could be computed."""
         notes = feedback_notes(self._ledger)
         given = self.rounds, self._loss, self._history, self._availability
         return realised(*given, *notes, prediction_error=self._prediction.squared_error)

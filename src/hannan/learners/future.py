@@ -1,4 +1,4 @@
-"""Games whose contexts are known beforehand, in order or in law: noise on the rounds to come."""
+"""Games whose contexts are known beforehand, in order or in distribution: noise on the rounds to come."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Playout(Learner):
         if self._known and horizon not in (None, len(rows)):
             raise ParameterError(
                 f"{who} needs contexts= for all horizon={horizon} rounds, in the order they will "
-                f"arrive; got {len(rows)}. Where only their law is known, give a sample of it as "
+                f"arrive; got {len(rows)}. Where only their distribution is known, give a sample of it as "
                 "contexts=Pool(rows)."
             )
         return rows  # type: ignore[no-any-return]
@@ -115,7 +115,7 @@ class Playout(Learner):
         """Check the parameters; return the size of a round's noise, and its rate if sparse."""
 
     def _put_noise(self, size: float, rate: float | None, key: np.uint64) -> None:
-        """Fix the law of the noise and its seed."""
+        """Fix the distribution of the noise and its seed."""
         order = self._order if self._known else None
         shares = None if self._known else np.bincount(self._order) / len(self._order)
         sizes = self._horizon, self.oracle.n_actions or 1, size, rate
@@ -172,7 +172,7 @@ class Playout(Learner):
         if self._known and self.oracle.key(context) != self._keys[time]:
             raise ContextError(
                 f"{who} was told that round {time} brings context "
-                f"{self._points[self._order[time]]!r}; got {context!r}. Where only the law of the "
+                f"{self._points[self._order[time]]!r}; got {context!r}. Where only the distribution of the "
                 "contexts is known, give a sample of it as contexts=Pool(rows)."
             )
         return context

@@ -174,7 +174,7 @@ class HintRecord(Stored):
         The largest loss, counted from the lowest.
     S
         What hints have cost more than the base would have: unbiased, or too large on average where
-        the law of the base is estimated by draws.
+        the distribution of the base is estimated by draws.
     cost, squares
         What hints would have cost more if always followed, in units of the largest loss, and the
         sum of squares of its parts.
@@ -215,8 +215,8 @@ class HintRecord(Stored):
 
 def check_suits(predictor: Any, oracle: Oracle) -> None:
     """Refuse a predictor for described actions where they are not, and the other way round."""
-    known = getattr(predictor, "described", None)
-    if known not in (None, oracle.described):
+    known = getattr(predictor, "takes_items", None)
+    if known not in (None, oracle.takes_items):
         suits = "described actions" if known else "actions that are the same in every round"
         raise ParameterError(
             f"predictor={type(predictor).__name__} is for {suits}, and "
@@ -259,9 +259,9 @@ class AdvisedRound(OpenRound):
     reserved: float = 0.0  # the most that S can grow by it
     unpaid: float = 0.0  # what it is charged beyond the largest loss while it has no loss
     baseline: FloatArray | None = None  # Q, the part of V that is in the loss estimates
-    law: FloatArray | None = None  # q0 of the base's choice, known or estimated
+    distribution: FloatArray | None = None  # q0 of the base's choice, known or estimated
     exact: bool | None = None  # whether it is known, once it has been asked for
-    _by_action = ("values", "baseline", "law")
+    _by_action = ("values", "baseline", "distribution")
 
     stored = State(
         advice=Choice(single=True) | None,
@@ -275,22 +275,22 @@ class AdvisedRound(OpenRound):
         reserved=Number(low=0.0),
         unpaid=Number(low=0.0),
         baseline=Array(n_actions_of) | None,
-        law=Array(n_actions_of, low=0.0, high=1.0 + 1e-9) | None,
+        distribution=Array(n_actions_of, low=0.0, high=1.0 + 1e-9) | None,
         exact=Flag() | None,
     )
 
-    def mixed(self, law: FloatArray) -> FloatArray:
-        """The law of what is played, from that of the base's choice."""
+    def mixed(self, distribution: FloatArray) -> FloatArray:
+        """The distribution of what is played, from that of the base's choice."""
         if self.share > 0.0:
-            law = (1.0 - self.share) * law
-            law[self.advice] += self.share
+            distribution = (1.0 - self.share) * distribution
+            distribution[self.advice] += self.share
         if self.explores > 0.0:
-            law = (1.0 - self.explores) * law
-            law[self.choices(len(law))] += self.each
-        return law
+            distribution = (1.0 - self.explores) * distribution
+            distribution[self.choices(len(distribution))] += self.each
+        return distribution
 
     def likely(self, action: int, q: float) -> float:
-        """The same for one action that can be played, of which the base's choice has law q."""
+        """The same for one action that can be played, of which the base's choice has distribution q."""
         if self.share > 0.0:
             q = (1.0 - self.share) * q
             if action == self.advice:
@@ -299,8 +299,10 @@ class AdvisedRound(OpenRound):
             q = (1.0 - self.explores) * q + self.each
         return q
 
-    def odds_of_all(self) -> FloatArray | None:
-        return self.mixed(self.law) if self.exact and self.law is not None else None
+    def action_distribution(self) -> FloatArray | None:
+        return (
+            self.mixed(self.distribution) if self.exact and self.distribution is not None else None
+        )
 
     @property
     def mixes(self) -> bool:
@@ -328,7 +330,7 @@ class AdvisedRound(OpenRound):
 
     def choices(self, n_actions: int) -> IntArray:
         """The actions that are available."""
-        return np.arange(n_actions) if self.plays is None else self.there
+        return np.arange(n_actions) if self.plays is None else self.available_indices
 
 
 class Hint(HintRecord):
@@ -399,7 +401,8 @@ class Hint(HintRecord):
     def advise(self, opened: Any, G: float, n: int, known: bool) -> None:
         """Hint, its share and the estimates of round n: functions of the context and the past.
 
-        `known`: whether the law of the base's choice will be known when the round is decided.
+        `known`: whether the distribution of the base's choice will be known when the round is
+        decided.
         """
         context, predictor, trust = opened.context, self.predictor, self.trust
         K = self._n_actions or len(context)
@@ -428,8 +431,8 @@ class Hint(HintRecord):
 
     def check(self, opened: AdvisedRound, weighed: bool) -> None:
         asked = opened.advice is not None and opened.values is not None
-        known = opened.law is not None or not weighed
-        require(opened, values=asked or not self.mixes, law=known or not self.mixes)
+        known = opened.distribution is not None or not weighed
+        require(opened, values=asked or not self.mixes, distribution=known or not self.mixes)
 
     def _least(self, context: Any, available: IntArray | None, K: int) -> tuple[int, Any]:
         """Return the action of the least guess, and estimates, of a predictor without advice."""
@@ -446,11 +449,11 @@ class Hint(HintRecord):
         cost varies less but may be larger; less so where their part is in S already.
         """
         share, most = opened.share, self.top
-        odds = share / (1.0 - share)
+        record = share / (1.0 - share)
         if opened.split and opened.action != opened.advice:
-            most = odds * (opened.values.item(opened.action) - self._low)
+            most = record * (opened.values.item(opened.action) - self._low)
         elif opened.compares and not opened.split:
-            most *= share + max(odds, 1.0)
+            most *= share + max(record, 1.0)
         return most / (self._kept if self._n_actions else 1.0 - opened.explores)
 
     def may_cover(self, scale: float, kappa: float) -> bool:
@@ -460,16 +463,18 @@ class Hint(HintRecord):
         eps = kappa * self.top / scale
         return eps < 0.5 and 2.0 * eps * math.exp(eps) < 1.0
 
-    def cover(self, opened: Any, law: FloatArray, scale: float, kappa: float, n: int) -> None:
-        """Take the estimates as baseline where the action is likely enough; `law`: the base's.
+    def cover(
+        self, opened: Any, distribution: FloatArray, scale: float, kappa: float, n: int
+    ) -> None:
+        """Take the estimates as baseline where the action is likely enough; `distribution`: the base's.
 
         Then the weighted residual of an estimate that was too high is at most half of the noise,
         and what it hides of a good action adds up to 2 √T.
         """
         eps = kappa * self.top / scale
-        likely = (1.0 - opened.share) * law
+        likely = (1.0 - opened.share) * distribution
         likely[opened.advice] += opened.share
-        seen = law.copy()
+        seen = distribution.copy()
         seen[opened.advice] = likely[opened.advice]
         shift = math.exp(eps)
         kept = self._kept if self._n_actions else 1.0 - opened.explores
@@ -506,7 +511,9 @@ class Hint(HintRecord):
             self.reserve += opened.reserved
             if opened.split:
                 values = opened.values
-                self.S += share * (values.item(opened.advice) - float(opened.law.dot(values)))
+                self.S += share * (
+                    values.item(opened.advice) - float(opened.distribution.dot(values))
+                )
                 if opened.action != opened.advice and not opened.explored:
                     opened.unpaid = opened.reserved
                     self.unpaid += opened.unpaid
@@ -519,9 +526,10 @@ class Hint(HintRecord):
             self.waiting -= 1
 
     def charge(self, opened: Any, loss: Any, weight: Any) -> None:
-        """Add what the hint of a round has cost, by the law of the base when it was decided.
+        """Add what the hint of a round has cost, by the distribution of the base when it was decided.
 
-        Where that law is estimated the base's ratio is too small on average, so that the cost is
+        Where that distribution is estimated the base's ratio is too small on average, so that the
+        cost is
         overstated: safe, but only if losses are not compared with estimates of them.
         """
         share = opened.share
@@ -533,7 +541,7 @@ class Hint(HintRecord):
             return
         values = opened.values if self._low == 0.0 else opened.values - self._low
         expected, ratio, value = kernel.price(
-            opened.law, values, opened.advice, opened.action, share
+            opened.distribution, values, opened.advice, opened.action, share
         )
         cost = loss - self._low
         if share > 0.0:

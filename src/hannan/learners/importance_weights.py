@@ -4,14 +4,16 @@ What is found depends on the state of a decision. It is found when the loss come
 another round is learned, whichever is first.
 
 ==================== ========== =============================== =================================
-law of the choice    actions    weight                          cost of instability
+distribution of the choice    actions    weight                          cost of instability
 ==================== ========== =============================== =================================
-known                any        its mean, (1 - (1-q)^L)/q       by the laws before and after
+known                any        its mean, (1 - (1-q)^L)/q       by the distributions before and
+after
 not known, in pairs  single     draws and their negatives       by one more draw and its negative
 not known            any        draws until r successes         by leaders under one more draw
 ==================== ========== =============================== =================================
 
-A round that others overtake is compared with the state of its decision: by the law there, or under
+A round that others overtake is compared with the state of its decision: by the distribution there,
+or under
 a draw of noise that nothing else uses (`PerturbedLeader.shadow`).
 """
 
@@ -28,10 +30,10 @@ from hannan.core import Action, ParameterError
 from hannan.core.oracle import WITHOUT_NOISE, Draw, Lesson, Trials, paired_lesson
 from hannan.core.params import Parametrised
 from hannan.core.policy import loss_of
-from hannan.core.rounds import Odds
+from hannan.core.rounds import PropensityRecord
 from hannan.core.state import Flag, State
 from hannan.core.validation import FloatArray, check_integer, refuse
-from hannan.learners.perturbed_leader import NoisyRound, Past, PerturbedLeader, law_of
+from hannan.learners.perturbed_leader import NoisyRound, Past, PerturbedLeader, distribution_of
 from hannan.learners.step_size import StepSize
 
 # c with q E[W^2] <= c E[W] for every q and L, W from r successes; exact weights have 1.
@@ -46,12 +48,13 @@ _MOST_IN_PAIRS = 10  # what the integral in `kernels.weights` is exact for
 
 
 class Resampling(Parametrised):
-    r"""Geometric resampling until r successes; or, where the law is known, its mean itself.
+    r"""Geometric resampling until r successes; or, where the distribution is known, its mean itself.
 
     A chosen element's weight has mean :math:`(1-(1-q)^L)/q`, q its probability and L the most
     draws, whatever r is.
 
-    With `pairs` a draw serves as itself and as its negative, which has the same law, and counts for
+    With `pairs` a draw serves as itself and as its negative, which has the same distribution, and
+    counts for
     the probability that the element is chosen, given as much of the draw as is easily computed, in
     place of a success or none. Draws stop once these probabilities add up to r - 1/2, which takes r
     of them where they are 0 or 1. The mean is the same, to the last digit; the variance is smaller.
@@ -110,7 +113,7 @@ class Resampling(Parametrised):
             self.known = exact and self.known is not False
 
     def trials(self, leader: PerturbedLeader, limit: int, share: float = 0.0) -> Trials:
-        """Return how a weight may be found: from the law if that is used, or by draws in pairs."""
+        """Return how a weight may be found: from the distribution if that is used, or by draws in pairs."""
         return Trials(limit, self.enough, leader.key, share, self.exact is not False)
 
     def lesson(
@@ -195,21 +198,21 @@ def check_resampling(owner: object, resampling: Any) -> Resampling:
     return Resampling(check_integer(owner, "resampling", resampling, 1), exact=False)
 
 
-def no_law(oracle: object) -> ParameterError:
+def no_distribution(oracle: object) -> ParameterError:
     """What to say where exact weights were asked for."""
     return ParameterError(
-        f"resampling='exact' needs the law of the action, which {type(oracle).__name__} cannot "
+        f"resampling='exact' needs the distribution of the action, which {type(oracle).__name__} cannot "
         "compute here. Use 'auto'."
     )
 
 
-def mean_weights(law: FloatArray, opened: NoisyRound, limit: int) -> Any:
-    """Return the mean weights themselves, for a known law of the leader's choice."""
+def mean_weights(distribution: FloatArray, opened: NoisyRound, limit: int) -> Any:
+    """Return the mean weights themselves, for a known distribution of the leader's choice."""
     action = opened.action
     if not isinstance(action, int):
-        return np.array([mean_weight(float(q), limit) for q in law[action]])
+        return np.array([mean_weight(float(q), limit) for q in distribution[action]])
     certain, s = opened.weighing(action)
-    return mean_weight(certain + (1.0 - certain) * law.item(action), limit) / s
+    return mean_weight(certain + (1.0 - certain) * distribution.item(action), limit) / s
 
 
 def mean_weight(q: float, limit: int) -> float:
@@ -219,7 +222,7 @@ def mean_weight(q: float, limit: int) -> float:
     return 1.0 if q >= 1.0 else -math.expm1(limit * math.log1p(-q)) / q
 
 
-_TRIALS = 8  # draws that estimate the law of the leader's choice, for the price of a hint
+_TRIALS = 8  # draws that estimate the distribution of the leader's choice, for the price of a hint
 
 
 def past_of(leader: PerturbedLeader, opened: Any) -> Past:
@@ -230,26 +233,27 @@ def past_of(leader: PerturbedLeader, opened: Any) -> Past:
 def weigh(leader: PerturbedLeader, J: Resampling, opened: Any, needed: Any = None) -> Any:
     """J_t(j): draw {y}^1, {y}^2, … until the leader chooses j on x_t again, L times at most.
 
-    Where the law of the leader's choice is known: the mean of J_t(j). `needed` is 0 for elements
+    Where the distribution of the leader's choice is known: the mean of J_t(j). `needed` is 0 for
+    elements
     whose weights are not needed.
     """
     context, action, draw = opened.context, opened.action, opened.draw
     mixes = opened.advice is not None or opened.explores > 0.0
     if draw.scale == 0.0 and not mixes:
         return 1.0 if isinstance(action, int) else np.ones(len(action))
-    law = None
+    distribution = None
     if draw.noise is None:
         draw = leader.again(draw)
     if not draw.scale:
         sure = past_of(leader, opened).chosen(context, WITHOUT_NOISE, 1)[0]
-        law = np.asarray(sure, dtype=np.float64)
+        distribution = np.asarray(sure, dtype=np.float64)
     elif J.exact is not False:
-        law = leader.total.law(context, draw, opened.baseline, opened.plays)
-    opened.law, opened.exact = law, law is not None
-    if law is not None:
-        return mean_weights(law, opened, opened.limit)
+        distribution = leader.total.distribution(context, draw, opened.baseline, opened.plays)
+    opened.distribution, opened.exact = distribution, distribution is not None
+    if distribution is not None:
+        return mean_weights(distribution, opened, opened.limit)
     if J.exact:
-        raise no_law(leader.oracle)
+        raise no_distribution(leader.oracle)
     past = past_of(leader, opened)
     fresh, paired = leader.draw(draw.scale, opened.draws), False
     if isinstance(action, int):
@@ -257,14 +261,14 @@ def weigh(leader: PerturbedLeader, J: Resampling, opened: Any, needed: Any = Non
     else:
         weights, used = J.weights(past, context, action, fresh, opened.limit, needed)
     if opened.advice is not None:
-        opened.law = past.chosen(context, fresh.later(used), _TRIALS).mean(axis=0)
+        opened.distribution = past.chosen(context, fresh.later(used), _TRIALS).mean(axis=0)
         used += _TRIALS
     opened.draws += used
     opened.calls += 2 * used if paired else used
     return weights
 
 
-def overtaken(
+def out_of_order(
     leader: PerturbedLeader,
     J: Resampling,
     opened: Any,
@@ -290,22 +294,26 @@ def overtaken(
         if measures and not seen.exact:
             past = leader.past(seen, seen.baseline if guessed else None)
             seen.shadow = leader.shadows + len(found)
-            seen.shadow_choice = leader.shadow_choice(seen, past, seen.shadow)
+            seen.hidden_choice = leader.hidden_choice(seen, past, seen.shadow)
             opened.calls += 1
         found.append((other, seen))
     return found
 
 
-def odds_of(leader: PerturbedLeader, J: Resampling, opened: Any) -> Odds:
+def propensity_record_of(leader: PerturbedLeader, J: Resampling, opened: Any) -> PropensityRecord:
     """Weights and propensity of a decision."""
-    action, law, exact = opened.action, opened.law, None
+    action, distribution, exact = opened.action, opened.distribution, None
     if opened.exact and type(action) is int:
-        return Odds(opened.weights, opened.likely(action, law.item(action)), 0.0)
+        return PropensityRecord(
+            opened.weights, opened.likely(action, distribution.item(action)), 0.0
+        )
     if opened.exact:
-        exact = law[action]  # nobody else chooses sets
+        exact = distribution[action]  # nobody else chooses sets
     elif opened.exact is False and J.exact is False:
-        law = law_of(past_of(leader, opened), opened)  # which was not asked for the weights
-        exact = None if law is None else law[action]
+        distribution = distribution_of(
+            past_of(leader, opened), opened
+        )  # which was not asked for the weights
+        exact = None if distribution is None else distribution[action]
     drawn = exact is None and opened.exact is False
     q = 1.0 / np.asarray(opened.weights, np.float64) if exact is None else exact
     if isinstance(action, int):
@@ -313,7 +321,7 @@ def odds_of(leader: PerturbedLeader, J: Resampling, opened: Any) -> Odds:
         error: Any = q * math.sqrt((1.0 - q) / J.successes) if drawn else 0.0
     else:  # of one over a mean of r geometric numbers
         error = q * np.sqrt((1.0 - q) / J.successes) if drawn else 0.0 * q
-    return Odds(opened.inverse, q, error, not drawn, opened.exact is False)
+    return PropensityRecord(opened.inverse, q, error, not drawn, opened.exact is False)
 
 
 class Measured(NamedTuple):
@@ -349,17 +357,19 @@ def measure(
     """
     context, action = opened.context, opened.action
     baseline, residual, estimate = changes
-    total, law = leader.total, None
+    total, distribution = leader.total, None
     available = opened.plays if total.scored else None
     drawn = opened.plays is not None and opened.exact is False and total.scored
     if opened.exact and opened.plays is None and opened.draw.scale > 0.0:
-        law = opened.law  # the one behind the weights
+        distribution = opened.distribution  # the one behind the weights
     elif not drawn and resampling.exact is not False:
-        law = total.law(context, draw, baseline, available)  # else not known for weights either
-    if law is not None:
-        after = total.law(context, draw, estimate, available)
+        distribution = total.distribution(
+            context, draw, baseline, available
+        )  # else not known for weights either
+    if distribution is not None:
+        after = total.distribution(context, draw, estimate, available)
         assert after is not None
-        instability = float(residual @ (law - after))
+        instability = float(residual @ (distribution - after))
         if instability > 0.0:
             leader.get_ready()
         return Measured(max(instability, 0.0), 2)
@@ -386,7 +396,7 @@ def weigh_and_measure(
     """Find the weight of a loss and what `measure` finds in one compiled call, where there is one.
 
     For single actions without a baseline; where others than the leader may have chosen them, if
-    the law is known. None elsewhere. What it takes is counted in the round.
+    the distribution is known. None elsewhere. What it takes is counted in the round.
     """
     (_, _, scale), action, context = opened.draw, opened.action, opened.context
     if not scale or scale != step.scale or not step.measures or type(action) is not int:
@@ -394,18 +404,18 @@ def weigh_and_measure(
     draw = Draw(leader.noise, leader.number + opened.draws, scale)
     mixes = opened.advice is not None or opened.explores > 0.0
     certain, kept = opened.weighing(action) if mixes else (0.0, 1.0)
-    # Only from a known law, where others than the leader may have chosen.
+    # Only from a known distribution, where others than the leader may have chosen.
     enough, exact = 0.0 if mixes else resampling.enough, resampling.exact is not False
     trials = Trials(opened.limit, enough, leader.key, certain, exact, kept)
     found = leader.total.lesson(context, action, loss, draw, trials)
     paired = found is None and not mixes and resampling.pairs and not resampling.exact
-    if paired and (resampling.exact is False or leader.total.law(context, draw) is None):
+    if paired and (resampling.exact is False or leader.total.distribution(context, draw) is None):
         found = resampling.lesson(Past(leader.total), context, action, loss, draw, trials)
     if found is None:
         return None
-    opened.exact = found.law is not None
-    if found.law is not None:
-        opened.law = found.law
+    opened.exact = found.distribution is not None
+    if found.distribution is not None:
+        opened.distribution = found.distribution
         opened.calls += 2
     else:
         opened.draws += found.used + 1
@@ -425,7 +435,8 @@ def measure_late(
 ) -> Measured:
     """Compare the leader at the decision of a round with that at its arrival, at scale `top`.
 
-    By the law at the decision and that now; or, where that is not known, under the shadow draw of
+    By the distribution at the decision and that now; or, where that is not known, under the shadow
+    draw of
     the round, which was taken at the decision and is independent of all that has happened since.
     Losses learned in between may have made the choice better, so the sign is that of the
     difference. `guessed`: the leader at the decision knew of the baseline, under that draw too.
@@ -433,29 +444,36 @@ def measure_late(
     context = opened.context
     leader.get_ready()
     after = leader.past(opened, residual if baseline is None else baseline + residual)
-    if opened.exact and opened.law is not None:
-        found, calls = float(residual @ (opened.law - _law(leader, after, context, top))), 1
+    if opened.exact and opened.distribution is not None:
+        found, calls = (
+            float(
+                residual @ (opened.distribution - _action_distribution(leader, after, context, top))
+            ),
+            1,
+        )
         if baseline is not None:  # it counts as the leader sees it now
-            before = _law(leader, leader.past(opened, baseline), context, top)
-            found, calls = found + float(baseline @ (opened.law - before)), 2
+            before = _action_distribution(leader, leader.past(opened, baseline), context, top)
+            found, calls = found + float(baseline @ (opened.distribution - before)), 2
         return Measured(found, calls)
     if opened.shadow is None:  # a decision was made while it was alone: count the most
         unseen = np.abs(baseline).sum() if guessed and baseline is not None else 0.0
         return Measured(float(np.abs(residual).sum() + unseen))
     if guessed and baseline is not None:
         z = leader.shadow(opened.shadow, top)
-        loss = loss_of(baseline + residual, opened.shadow_choice)
+        loss = loss_of(baseline + residual, opened.hidden_choice)
         loss -= loss_of(residual, after.action(context, z))
         now = leader.past(opened, baseline)  # it counts as the leader sees it now
         return Measured(loss - loss_of(baseline, now.action(context, z)), 2)
-    at_first = loss_of(residual, opened.shadow_choice)
+    at_first = loss_of(residual, opened.hidden_choice)
     if at_first == 0.0:  # less what the leader now suffers: at most this
         return Measured()
     choice = after.action(context, leader.shadow(opened.shadow, top))
     return Measured(at_first - loss_of(residual, choice), 1)
 
 
-def _law(leader: PerturbedLeader, past: Past, context: Any, scale: float) -> FloatArray:
+def _action_distribution(
+    leader: PerturbedLeader, past: Past, context: Any, scale: float
+) -> FloatArray:
     """Of the choice of a total's leader under noise of this scale, which may be none."""
-    law = past.law(context, Draw(leader.noise, 0, scale)) if scale else None
-    return past.chosen(context, WITHOUT_NOISE, 1)[0] if law is None else law
+    distribution = past.distribution(context, Draw(leader.noise, 0, scale)) if scale else None
+    return past.chosen(context, WITHOUT_NOISE, 1)[0] if distribution is None else distribution

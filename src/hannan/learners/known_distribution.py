@@ -56,7 +56,7 @@ class KnownDistribution(Learner):
         As in `TsallisINF`.
     """
 
-    feedback = Feedback.SEMI
+    feedback = Feedback.BANDIT
     oracle: Any
     _scores_actions = True  # type: ignore[assignment]
 
@@ -77,14 +77,14 @@ class KnownDistribution(Learner):
     class Round(AdvisedRound):
         """A round with the distribution it was drawn from."""
 
-        law: FloatArray
+        distribution: FloatArray
         exact: bool | None = True
         weight: float = 1.0
         cost: float = 1.0  # 1/β, by which the variance of estimates grows
         scale: float = 1.0  # 1/η
 
         stored = State(
-            law=Array(n_actions_of, low=0.0),
+            distribution=Array(n_actions_of, low=0.0),
             weight=Number(low=0.0),
             cost=Number(low=0.0),
             scale=Number(low=0.0).where(lambda self, scale: scale > 0.0),
@@ -184,13 +184,13 @@ class KnownDistribution(Learner):
         opened.cost = 1.0 / ((1.0 - opened.share) * (1.0 - opened.explores))
         eta = self._rate(self._W.item(x) + opened.cost)
         opened.scale = 1.0 / eta
-        opened.law = self._choice(opened, totals, eta)
+        opened.distribution = self._choice(opened, totals, eta)
 
     def _act(self, opened: Round) -> None:
         """Play the hint, a draw from the distribution, or any action to explore."""
-        available = opened.choices(len(opened.law)) if opened.explores else _NONE
+        available = opened.choices(len(opened.distribution)) if opened.explores else _NONE
         opened.action, q, opened.explored = draw(
-            opened.law, -1 if opened.advice is None else opened.advice, opened.share,
+            opened.distribution, -1 if opened.advice is None else opened.advice, opened.share,
             opened.explores, available, self._key, _STREAM, self._number,
         )  # fmt: skip
         opened.weight = 1.0 / q
@@ -210,7 +210,7 @@ class KnownDistribution(Learner):
         baseline, alike = opened.baseline, action
         if opened.plays is not None:  # actions that are played alike share what is learned
             baseline, alike = self._availability.shared(opened, baseline, self._range)
-        estimate = np.zeros(len(opened.law)) if baseline is None else baseline.copy()
+        estimate = np.zeros(len(opened.distribution)) if baseline is None else baseline.copy()
         weight = self._weight(opened)
         residual = weight * (cost - estimate.item(action))
         estimate[alike] += residual
@@ -221,12 +221,12 @@ class KnownDistribution(Learner):
         scale = self._tops[x] = max(self._tops.item(x), opened.scale)
         if opened.late and baseline is not None and opened.plays is None:
             now = self._distribution(totals + baseline, 1.0 / scale)
-            moved = zip(baseline, opened.law, now, strict=True)
+            moved = zip(baseline, opened.distribution, now, strict=True)
             self._D += float(sum(guess * (p - q) for guess, p, q in moved))
         totals += estimate
         if residual != 0.0 and opened.plays is None:
             # The action has become less likely, now that its loss and all since are known.
-            p, now = opened.law.item(action), self._distribution(totals, 1.0 / scale)
+            p, now = opened.distribution.item(action), self._distribution(totals, 1.0 / scale)
             self._D += residual * (p - now.item(action)) + p * (opened.weight - weight) * cost
         if self.hint.mixes:
             self.hint.charge(opened, cost, opened.weight)
@@ -263,9 +263,11 @@ class KnownDistribution(Learner):
         elif not self._availability.by_score and not self._ledger.logged:
             K, B = self.oracle.n_actions, self._range[1]
             paid = self.hint.S + self.hint.unpaid + self._floor.price
-            paid += self._ledger.unanswered * B
+            paid += self._ledger.without_feedback * B
             stability = paid + self._D + self._entropy * float(self._tops.sum())
-            comparator = self._loss - float(self._past.minima()[0]) + self._ledger.unanswered * B
+            comparator = (
+                self._loss - float(self._past.minima()[0]) + self._ledger.without_feedback * B
+            )
             if self._ledger.immediate:
                 roots = float(np.sqrt(self._W).sum()) * math.sqrt(K)
                 variance = paid + self._constant * B * roots
@@ -314,12 +316,12 @@ class KnownDistribution(Learner):
 
     # Parts ------------------------------------------------------------------------------------
 
-    def _law(self, opened: Round) -> FloatArray:
-        return opened.mixed(opened.law)
+    def _action_distribution(self, opened: Round) -> FloatArray:
+        return opened.mixed(opened.distribution)
 
     def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
-        law = self._law(opened)
-        return [choose(law, u) for u in rng.random(copies)]
+        distribution = self._action_distribution(opened)
+        return [choose(distribution, u) for u in rng.random(copies)]
 
     def _total(self) -> Objective:
         return self._past  # type: ignore[no-any-return]

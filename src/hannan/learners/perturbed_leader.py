@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.bounds import Complexity, kappa, laplace_complexity, overtaking
+from hannan.bounds import Complexity, kappa, laplace_complexity, out_of_order_factor
 from hannan.core import Action, Noise, Objective, Oracle, ParameterError
 from hannan.core.oracle import WITHOUT_NOISE, Draw, Timed, extended, foresee
 from hannan.core.rounds import Choice, IntArray
@@ -33,13 +33,13 @@ class NoisyRound(AdvisedRound):
     """How many draws the present call of the learner has used."""
     shadow: int | None = None
     """The number of its shadow draw, where it has one: see `PerturbedLeader.shadow`."""
-    shadow_choice: Action = -1
+    hidden_choice: Action = -1
     """What the leader chose under that draw, in the state of the decision."""
 
     stored = State(
         stored_draw=TupleOf(Count(), Number(low=0.0)),
         shadow=Count() | None,
-        shadow_choice=(Choice() | OneOf(-1)).where(
+        hidden_choice=(Choice() | OneOf(-1)).where(
             lambda self, choice: self.shadow is None or type(choice) is not int or choice >= 0
         ),
     )
@@ -69,9 +69,9 @@ class Past(NamedTuple):
         """Return which elements leaders choose under several draws, [count, K]."""
         return self.total.chosen(context, draw, count, self.plus, self.available)
 
-    def law(self, context: Any, draw: Draw) -> FloatArray | None:
+    def distribution(self, context: Any, draw: Draw) -> FloatArray | None:
         """Return the probability of each element, where it is known."""
-        return self.total.law(context, draw, self.plus, self.available)
+        return self.total.distribution(context, draw, self.plus, self.available)
 
     def weights(
         self, context: Any, elements: IntArray, draw: Draw, limit: int, successes: int
@@ -154,14 +154,14 @@ class PerturbedLeader(Stored):
         self.nonnegative = nonnegative
         self._fresh = fresh
         # Of described actions the most there were in a round; at least two, to choose from.
-        self.n_actions = 2 if oracle.described else oracle.n_actions
+        self.n_actions = 2 if oracle.takes_items else oracle.n_actions
         self._size()
 
     def _could_have(self, n_actions: int | None) -> bool:
         known = self.oracle.n_actions
         if n_actions is None:
             return known is None
-        return self.oracle.described or n_actions == (known or self.total.n_actions)
+        return self.oracle.takes_items or n_actions == (known or self.total.n_actions)
 
     # Draws ----------------------------------------------------------------------------------
 
@@ -199,14 +199,14 @@ class PerturbedLeader(Stored):
             noises[reader] = self.oracle.noise(self.X.points, self.key, _SHADOWS, self._memory)
         return Draw(noises[reader] if scale else None, number, scale)
 
-    def shadow_choice(self, opened: NoisyRound, past: Past, number: int) -> Action:
+    def hidden_choice(self, opened: NoisyRound, past: Past, number: int) -> Action:
         """What is chosen under a shadow draw in the state of a round's decision."""
         return past.action(opened.context, self.shadow(number, opened.draw.scale, 0))
 
-    def cast_shadow(self, opened: NoisyRound, past: Past) -> int:
+    def draw_hidden_noise(self, opened: NoisyRound, past: Past) -> int:
         """Keep in a round what is chosen under the next shadow draw; the oracle calls that took."""
         opened.shadow = self.shadows
-        opened.shadow_choice = self.shadow_choice(opened, past, self.shadows)
+        opened.hidden_choice = self.hidden_choice(opened, past, self.shadows)
         return 1
 
     def advance(self, used: int) -> None:
@@ -263,7 +263,7 @@ class PerturbedLeader(Stored):
         """
         if scale == 0.0:
             return width
-        C = overtaking(len(self.X.points), self.n_actions or 1, self.oracle.max_chosen)
+        C = out_of_order_factor(len(self.X.points), self.n_actions or 1, self.oracle.max_chosen)
         moved = self.kappa * since / scale + C * (1.0 - decided / scale)
         return width * min(1.0, moved)
 
@@ -319,7 +319,7 @@ class PerturbedLeader(Stored):
 
     def share_complexity(self, other: PerturbedLeader) -> None:
         """Take over G from a leader of the same class on the same X, where it has been found."""
-        if self.found is None and not self.X.open_world:
+        if self.found is None and not self.X.takes_new_contexts:
             self.found = other.found
 
     # Copies -----------------------------------------------------------------------------------
@@ -370,7 +370,7 @@ class PerturbedLeader(Stored):
         self._size()
 
     def _size(self) -> None:
-        unsized = self.oracle.n_actions is None and not self.oracle.described
+        unsized = self.oracle.n_actions is None and not self.oracle.takes_items
         if self.n_actions is not None and unsized:
             self.oracle = self.oracle.clone(n_actions=self.n_actions)
         self.kappa = kappa(
@@ -386,13 +386,13 @@ class PerturbedLeader(Stored):
         self._size()
 
 
-def law_of(past: Past, opened: NoisyRound) -> FloatArray | None:
+def distribution_of(past: Past, opened: NoisyRound) -> FloatArray | None:
     """The probability of each element in a round that follows this total, where it is known."""
     if opened.draw.scale == 0.0:
-        law: Any = past.chosen(opened.context, WITHOUT_NOISE, 1)[0].astype(np.float64)
+        distribution: Any = past.chosen(opened.context, WITHOUT_NOISE, 1)[0].astype(np.float64)
     else:
-        law = past.law(opened.context, opened.draw)
-    return None if law is None else opened.mixed(_played(law, past, opened))
+        distribution = past.distribution(opened.context, opened.draw)
+    return None if distribution is None else opened.mixed(_played(distribution, past, opened))
 
 
 def replay(
@@ -419,11 +419,11 @@ def shares(
     return opened.mixed(_played(found, past, opened))
 
 
-def _played(law: FloatArray, past: Past, opened: NoisyRound) -> FloatArray:
-    """The law of what is played, from that of what is chosen."""
+def _played(distribution: FloatArray, past: Past, opened: NoisyRound) -> FloatArray:
+    """The distribution of what is played, from that of what is chosen."""
     if opened.plays is None or past.total.scored:
-        return law
-    return np.bincount(opened.plays, law, len(law)).astype(np.float64)
+        return distribution
+    return np.bincount(opened.plays, distribution, len(distribution)).astype(np.float64)
 
 
 def starting_total(oracle: Oracle, X: ContextSet, spread: float | None = None) -> Objective:

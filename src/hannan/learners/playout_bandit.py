@@ -10,7 +10,7 @@ import numpy as np
 from hannan.bounds import Bound, playout_bandit
 from hannan.core import Action, Feedback, ParameterError
 from hannan.core.oracle import WITHOUT_NOISE, available_in
-from hannan.core.rounds import Odds
+from hannan.core.rounds import PropensityRecord
 from hannan.core.state import Number, State
 from hannan.core.validation import FloatArray, check_chosen_loss
 from hannan.learners.certificates import availability_notes, feedback_notes
@@ -23,7 +23,7 @@ class PlayoutBandit(Playout):
     r"""Follow the leader of the past and of sparse noise on the rounds to come, bandit feedback.
 
     With :math:`i_0` the action of the leader under sparse noise ±M on the contexts to come, the
-    action is drawn from :math:`q = (1 - K/M) e_{i_0} + 1/M`. So its law is known and never below
+    action is drawn from :math:`q = (1 - K/M) e_{i_0} + 1/M`. So its distribution is known and never below
     1/M, and the loss estimate :math:`\hat\ell = \ell(a)/q(a)\, e_a` needs no resampling: one
     oracle call a round.
 
@@ -58,7 +58,7 @@ class PlayoutBandit(Playout):
     [cesabianchi2011]
     """
 
-    feedback = Feedback.SEMI
+    feedback = Feedback.BANDIT
 
     class Round(PlayoutRound):
         """A round with one over the probability of its action, given its noise."""
@@ -89,29 +89,29 @@ class PlayoutBandit(Playout):
         return M, self._K * high / M
 
     def _act(self, opened: Round) -> None:
-        """Draw from the leader's action mixed with the uniform law."""
-        law = self._law(opened)
-        ends = np.cumsum(law)
+        """Draw from the leader's action mixed with the uniform distribution."""
+        distribution = self._action_distribution(opened)
+        ends = np.cumsum(distribution)
         u = self._noise.uniform(*opened.place) * ends[-1]
-        last = int(np.flatnonzero(law)[-1])
+        last = int(np.flatnonzero(distribution)[-1])
         opened.action = int(min(np.searchsorted(ends, u, side="right"), last))
-        opened.weight = 1.0 / float(law[opened.action])
+        opened.weight = 1.0 / float(distribution[opened.action])
         opened.calls += 1
 
-    def _law(self, opened: Round) -> FloatArray:
+    def _action_distribution(self, opened: Round) -> FloatArray:
         """The probability of each action, given the noise of the round."""
         past, plays, rate = self._perturbed(opened), opened.plays, self._noise.rate
         assert rate is not None
-        law = np.full(self._K, rate / self._K)
+        distribution = np.full(self._K, rate / self._K)
         if plays is not None and past.scored:
             some = available_in(plays)
-            law[:] = 0.0
-            law[some] = rate / len(some)
+            distribution[:] = 0.0
+            distribution[some] = rate / len(some)
         elif plays is not None:
-            law = np.bincount(plays, law, self._K)
+            distribution = np.bincount(plays, distribution, self._K)
         leader = past.action(opened.context, WITHOUT_NOISE, None, plays)
-        law[leader] += 1.0 - rate
-        return law
+        distribution[leader] += 1.0 - rate
+        return distribution
 
     def _update(self, opened: Round, loss: Any) -> None:
         """Add ℓ/q on the action, and on the choices that it stood in for."""
@@ -160,5 +160,5 @@ class PlayoutBandit(Playout):
             loss_bound=self._range[1],
         )
 
-    def _odds(self, opened: Round) -> Odds:
-        return Odds(opened.inverse, 1.0 / opened.weight, 0.0)
+    def _propensity_record(self, opened: Round) -> PropensityRecord:
+        return PropensityRecord(opened.inverse, 1.0 / opened.weight, 0.0)

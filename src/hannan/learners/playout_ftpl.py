@@ -19,7 +19,7 @@ class PlayoutFTPL(Playout):
     r"""Follow the leader of the past and of Gaussian noise on the rounds to come.
 
     The past is free of noise, which fades out as the game ends, and its scale needs no tuning. The
-    contexts to come must be known: in order, or the law they are drawn from.
+    contexts to come must be known: in order, or the distribution they are drawn from.
 
     Parameters
     ----------

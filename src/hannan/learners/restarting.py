@@ -80,8 +80,8 @@ class Restarting(Learner):
     """
 
     stored = State(
-        player=Object(Learner, like="learner", but=["seed"]),
-        _monitor=Part().where(lambda self, monitor: monitor.watches(self.player)),
+        current_learner=Object(Learner, like="learner", but=["seed"]),
+        _monitor=Part().where(lambda self, monitor: monitor.watches(self.current_learner)),
         restarts=ListOf(Count()),
         _retry=Part(),
         _closed=ListOf(Object(Certificate)),
@@ -100,8 +100,8 @@ class Restarting(Learner):
             segment=Count(lambda self: len(self.restarts) + 1), inner=Object(OpenRound) | None
         )
 
-        def odds_of_all(self) -> FloatArray | None:
-            return None if self.inner is None else self.inner.odds_of_all()  # type: ignore[no-any-return]
+        def action_distribution(self) -> FloatArray | None:
+            return None if self.inner is None else self.inner.action_distribution()  # type: ignore[no-any-return]
 
     def __init__(
         self,
@@ -135,9 +135,11 @@ class Restarting(Learner):
         self.late = learner.late
         self.restarts: list[int] = []
         self._availability = PassedOn()
-        self.player: Learner = learner.clone()  # the learner at work since the last restart
-        self.oracle_calls = self.player.oracle_calls
-        self._monitor = self._new_monitor(self.player)
+        self.current_learner: Learner = (
+            learner.clone()
+        )  # the learner at work since the last restart
+        self.oracle_calls = self.current_learner.oracle_calls
+        self._monitor = self._new_monitor(self.current_learner)
         # Of a round that the learner has learned: what the predictor and the detector have not.
         self._retry = Retry()
         self._closed: list[Any] = []
@@ -158,7 +160,7 @@ class Restarting(Learner):
     def _waits(self, opened: Any) -> bool:
         """Whether the learner at work waits for the same answer."""
         inner = opened.inner
-        waiting = inner is not None and inner is self.player.open_round(inner.number)
+        waiting = inner is not None and inner is self.current_learner.open_round(inner.number)
         return waiting and (inner.number is None) == (opened.number is None)
 
     def _left(self, step: Any) -> bool:
@@ -185,12 +187,12 @@ class Restarting(Learner):
             self._retry.finish(self)
         opened.segment = len(self.restarts)
         some = None if opened.plays is None else opened.available
-        inner = self.player.choose(opened.context, some, opened.number is not None)
+        inner = self.current_learner.choose(opened.context, some, opened.number is not None)
         opened.inner, opened.values = inner, inner.values
-        opened.action, opened.odds = inner.action, inner.odds
+        opened.action, opened.record = inner.action, inner.record
 
     def _played(self, opened: Round) -> None:
-        player = self.player
+        player = self.current_learner
         before = player.oracle_calls
         player.commit(opened.inner)
         opened.calls = player.oracle_calls - before
@@ -201,14 +203,14 @@ class Restarting(Learner):
             self._retry.finish(self)
         if opened.segment < len(self.restarts):  # of no use to the learner that plays now
             shown = loss if opened.plays is None else complete(loss, opened.plays)
-            self._late_loss += self.player.loss_suffered(opened.action, shown)
+            self._late_loss += self.current_learner.loss_suffered(opened.action, shown)
             self._late += 1
             return
         monitor, action, inner = self._monitor, opened.action, opened.inner
         expected = inner.values
         if monitor.asks or opened.plays is not None:
             expected = monitor.expect(opened.context, action, expected)
-        player, before = self.player, self.player.oracle_calls
+        player, before = self.current_learner, self.current_learner.oracle_calls
         player.close(inner, loss)
         opened.calls = player.oracle_calls - before
         if len(self.restarts) >= self._most:
@@ -230,7 +232,7 @@ class Restarting(Learner):
 
     def _abandoned(self, opened: Round) -> None:
         if opened.number is not None and opened.inner is not None:
-            self.player.forget(opened.inner.number)
+            self.current_learner.forget(opened.inner.number)
 
     def _teach(self, lesson: tuple[Any, ...]) -> None:
         """Show the monitor's own predictor a round."""
@@ -243,14 +245,14 @@ class Restarting(Learner):
 
     def _restart(self, rounds: int) -> None:
         """Replace the learner at work by a fresh one, after so many rounds."""
-        player: Any = self.player
+        player: Any = self.current_learner
         successor = player.fresh(len(self.restarts) + 1)
         monitor = self._new_monitor(successor)
         bound = player.regret_bound()
         self._closed += [player.certificate()] if hasattr(player, "certificate") else []
         self._closed_bounds.append(bound)
         self.oracle_calls += successor.oracle_calls
-        self.player, self._monitor = successor, monitor
+        self.current_learner, self._monitor = successor, monitor
         self.restarts.append(rounds)
         open_rounds: Any = self._ledger.opened
         for opened in open_rounds:
@@ -260,17 +262,17 @@ class Restarting(Learner):
         """By the learner at work, unless it matters how many rounds came before it."""
         if self._timed:
             context = super().check_context(context, ahead)
-        return self.player.check_context(context, ahead)
+        return self.current_learner.check_context(context, ahead)
 
     # What is to come --------------------------------------------------------------------------
 
     def would_play(self, context: Any = None, *args: Any, **options: Any) -> list[Any]:
         self._retry.finish(self)
-        return self.player.would_play(self._at(context), *args, **options)
+        return self.current_learner.would_play(self._at(context), *args, **options)
 
     def propensities(self, context: Any = None, *args: Any, **options: Any) -> Propensities:
         self._retry.finish(self)
-        return self.player.propensities(self._at(context), *args, **options)
+        return self.current_learner.propensities(self._at(context), *args, **options)
 
     def _at(self, context: Any) -> Any:
         """Return a context with its time, where the class changes with time."""
@@ -311,7 +313,7 @@ class Restarting(Learner):
 
     def regret_bound(self) -> float | None:
         """What theory promises over all segments; self-tuning needs max_restarts for it."""
-        most, player = self.max_restarts, self.player
+        most, player = self.max_restarts, self.current_learner
         bounds = [*self._closed_bounds, player.regret_bound()]
         if None in bounds:
             return None
@@ -320,7 +322,7 @@ class Restarting(Learner):
         if isinstance(getattr(player, "learner", None), Learner):
             return None  # what is proved of a learner in a learner need not add up
         if self.rounds and hasattr(player, "worst_case"):
-            late = self._ledger.total_delay, self._ledger.unanswered + self._late
+            late = self._ledger.total_delay, self._ledger.without_feedback + self._late
             worst = player.worst_case(self.rounds - self._late, most or 0, *late)
             if worst is not None:
                 return worst if most is not None and worst < math.inf else None
@@ -329,33 +331,37 @@ class Restarting(Learner):
     @property
     def hint(self) -> Any:
         """What hints and baselines have cost since the last restart; None where there are none."""
-        return getattr(self.player, "hint", None)
+        return getattr(self.current_learner, "hint", None)
 
     @property
     def predictor_(self) -> Any:
         """The predictor of the learner at work, or None; `predictor` is the monitor's own."""
-        return getattr(self.player, "predictor_", None)
+        return getattr(self.current_learner, "predictor_", None)
 
     def extended(self, n_actions: int, **changes: Any) -> Self:
         twin = super().extended(n_actions, **changes)
-        twin.oracle_calls = self.oracle_calls - self.player.oracle_calls + twin.player.oracle_calls
+        twin.oracle_calls = (
+            self.oracle_calls
+            - self.current_learner.oracle_calls
+            + twin.current_learner.oracle_calls
+        )
         for number in [None, *twin.open_decisions]:
             opened: Any = twin.open_round(number)
             if opened is not None and opened.inner is not None:
-                opened.inner = twin.player.open_round(opened.inner.number)
+                opened.inner = twin.current_learner.open_round(opened.inner.number)
         return twin
 
     def _extended(self, n_actions: int, changes: dict[str, Any]) -> Self:
         twin = self.clone(learner=self.learner.clone(**changes))
-        player = self.player.extended(n_actions, **changes)
+        player = self.current_learner.extended(n_actions, **changes)
         carried = "restarts", "_retry", "_closed", "_closed_bounds", "_late", "_late_loss"
         vars(twin).update(copy.deepcopy({name: getattr(self, name) for name in carried}))
-        twin.player, twin._monitor = player, self._monitor.extended(player, n_actions)
+        twin.current_learner, twin._monitor = player, self._monitor.extended(player, n_actions)
         return twin
 
     def _learn_logged(self, context: Any, action: int, loss: Any, propensity: float) -> None:
         self._retry.finish(self)
-        self.player.learn(context, action, loss, propensity)
+        self.current_learner.learn(context, action, loss, propensity)
 
     # Parts ------------------------------------------------------------------------------------
 
@@ -365,15 +371,15 @@ class Restarting(Learner):
 
     @property
     def action_count(self) -> int | None:
-        return self.player.action_count
+        return self.current_learner.action_count
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        return self.player.loss_suffered(action, loss)
+        return self.current_learner.loss_suffered(action, loss)
 
     def _new_monitor(self, player: Learner) -> DriftMonitor:
         return DriftMonitor(player, self.detector, self.predictor)
 
     def _asked(self, verb: str) -> Any:
-        if not hasattr(self.player, verb):
+        if not hasattr(self.current_learner, verb):
             raise InputTypeError(f"{type(self.learner).__name__} has no {verb}().")
-        return getattr(self.player, verb)()
+        return getattr(self.current_learner, verb)()

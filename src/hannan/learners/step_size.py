@@ -39,7 +39,7 @@ class StepSize(Parametrised, ABC):
     def after(self, leader: PerturbedLeader, instability: float, late: bool = False) -> None:
         """The round has been learned, and instability cost so much in it.
 
-        In a round that others have overtaken, a `late` one, that may be less than nothing; in
+        In a round that others have out_of_order, a `late` one, that may be less than nothing; in
         others only inexact oracles and rounding make it so, and then it counts as nothing.
         """
 
@@ -59,7 +59,7 @@ class StepSize(Parametrised, ABC):
 
     def restore(self, leader: PerturbedLeader) -> None:
         """Make noise again after loading: a function of its key and X, it is in no file."""
-        if not self.measures or self.scale > 0.0 or leader.X.open_world:
+        if not self.measures or self.scale > 0.0 or leader.X.takes_new_contexts:
             leader.put_noise()
 
 
@@ -146,7 +146,7 @@ class SelfTuned(StepSize):
 
     def start(self, leader: PerturbedLeader) -> None:
         """In an open world ε follows the G of the renewed X; otherwise wait until M moves."""
-        if leader.X.open_world and leader.put_noise() and self.M > 0.0 and leader.G > 0.0:
+        if leader.X.takes_new_contexts and leader.put_noise() and self.M > 0.0 and leader.G > 0.0:
             self.scale = self.M / (self.factor * leader.G)
 
     def extended(self, leader: PerturbedLeader) -> Self:

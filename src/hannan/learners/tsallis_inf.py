@@ -20,9 +20,9 @@ class TsallisINF(KnownDistribution):
               \qquad \eta = 2/\sqrt{W_x} ,
 
     :math:`\hat L_x` the estimated losses there so far and :math:`W_x` the number of visits, this
-    one included. The law is known, so no resampling is needed. Regret is of order
+    one included. The distribution is known, so no resampling is needed. Regret is of order
     :math:`\sqrt{KT}` against any adversary, and of order :math:`\log T` where losses are drawn
-    from a law that stays: nothing has to be known of which it is.
+    from a distribution that stays: nothing has to be known of which it is.
 
     Parameters
     ----------
@@ -61,9 +61,9 @@ class TsallisINF(KnownDistribution):
     """
 
     def _distribution(self, totals: FloatArray, eta: float) -> FloatArray:
-        law = np.empty(len(totals))
-        kernel.law(totals, eta, law)
-        return law
+        distribution = np.empty(len(totals))
+        kernel.distribution(totals, eta, distribution)
+        return distribution
 
     def _choice(
         self, opened: KnownDistribution.Round, totals: FloatArray, eta: float
@@ -72,12 +72,12 @@ class TsallisINF(KnownDistribution):
         # what is known of the others.
         if opened.values is None or opened.late or not self.hint.signed:
             return self._distribution(totals, eta)
-        opened.baseline, law = np.empty(len(totals)), np.empty(len(totals))
-        kernel.capped_law(
+        opened.baseline, distribution = np.empty(len(totals)), np.empty(len(totals))
+        kernel.capped_distribution(
             totals, opened.values, opened.advice, opened.share, 1.0 - opened.explores, eta,
-            self._range[1], opened.baseline, law,
+            self._range[1], opened.baseline, distribution,
         )  # fmt: skip
-        return law
+        return distribution
 
     def _rate(self, W: float) -> float:
         return 2.0 / (self._range[1] * math.sqrt(W))

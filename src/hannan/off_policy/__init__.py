@@ -6,15 +6,15 @@ from hannan.off_policy.propensities import check_propensities, estimate_propensi
 from hannan.off_policy.recording import Recorder, Watched
 from hannan.off_policy.replay import LogReplay
 from hannan.off_policy.rules import probabilities
-from hannan.off_policy.watch import Statement, Watch
+from hannan.off_policy.watch import PolicyIntervals, Watch
 
 __all__ = [
     "Estimate",
     "Log",
     "LogReplay",
     "LoggedDecision",
+    "PolicyIntervals",
     "Recorder",
-    "Statement",
     "Watch",
     "Watched",
     "check_propensities",

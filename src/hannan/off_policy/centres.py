@@ -45,7 +45,7 @@ class Centre(Stored):
     @classmethod
     def of(
         cls,
-        aims: IntArray,
+        targets: IntArray,
         action: int,
         chances: FloatArray,
         values: FloatArray,
@@ -65,7 +65,7 @@ class Centre(Stored):
         spread
             Whether the first policy chooses one of all actions at random.
         """
-        rows = kernel.centre(aims, chances, values, spread)
+        rows = kernel.centre(targets, chances, values, spread)
         return cls(rows, min(max(float(values[action]), 0.0), 1.0))
 
     def extended(self, order: Sequence[int]) -> Self:

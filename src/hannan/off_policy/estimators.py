@@ -116,7 +116,7 @@ class Estimate:
     kind: str
     estimator: str
     rounds: int
-    mass: float
+    mean_weight: float
     effective: float
     heaviest: float
     notes: tuple[str, ...]
@@ -157,7 +157,7 @@ class Estimate:
             "level": self.level,
             "interval": self.kind,
         }
-        more = "estimator", "rounds", "effective", "mass", "heaviest"
+        more = "estimator", "rounds", "effective", "mean_weight", "heaviest"
         return frame(by_column([row | {name: getattr(self, name) for name in more}]))
 
     def plot(self, ax: Any = None) -> Any:
@@ -348,7 +348,7 @@ def evaluate(
         kind=interval,
         estimator=estimator,
         rounds=len(log),
-        mass=float(judged.ratios.sum()) / len(log),
+        mean_weight=float(judged.ratios.sum()) / len(log),
         effective=_effective(judged.ratios),
         heaviest=float(judged.ratios.max()),
         notes=tuple(notes),
@@ -572,14 +572,14 @@ def _predicted_losses(log: Log, model: Any, folds: int | None, loss_range: LossR
 
 def _prepared(predictor: Any, log: Log) -> Any:
     guesser = adopt(predictor, "model")
-    if hasattr(guesser, "prepare") and not log.described:
+    if hasattr(guesser, "prepare") and not log.takes_items:
         guesser.prepare(log.n_actions)
     return guesser
 
 
 def _guess(guesser: Any, log: Log, t: int, loss_range: LossRange, row: FloatArray) -> None:
     ask, context = getattr(guesser, "estimate", guesser.predict), log.rows[t]
-    K = len(context) if log.described else log.n_actions
+    K = len(context) if log.takes_items else log.n_actions
     row[:K] = check_guess(guesser, ask(context), K, loss_range)
 
 
@@ -598,7 +598,7 @@ def _given(model: Any, log: Log, loss_range: LossRange) -> FloatArray:
 def _default(log: Log) -> Any:
     if log.features is not None:
         return Ridge()
-    if log.described:
+    if log.takes_items:
         return Hybrid()
     try:
         different = len(set(log.contexts))
@@ -631,7 +631,7 @@ def _bernstein(terms: FloatArray, span: Interval, guesses: Interval, level: floa
               \qquad \psi(\lambda) = -\log(1 - \lambda) - \lambda,
 
     has a mean of at most 1 for each :math:`\lambda \in [0, 1)`, whatever the past does to the
-    law of the next term; so for any number of rounds fixed in advance, and for rounds that
+    distribution of the next term; so for any number of rounds fixed in advance, and for rounds that
     depend on each other. A union over a few λ takes the place of the best one. The terms z lie in
     `span`, their means in `guesses`, where running means are moved to be the :math:`\hat z_t`.
     """

@@ -112,12 +112,12 @@ def read_own(given: Columns, attrs: Mapping[str, Any], n_actions: int | None) ->
                 f"{list(columns)}. Otherwise name the columns: Log.from_frame(frame, action=…, "
                 "reward=… or loss=…, propensity=…)."
             )
-    laws, draws = _numbered("p", columns), columns.get("draws")
+    distributions, draws = _numbered("p", columns), columns.get("draws")
     available, names = columns.get("available"), attrs.get("names")
     if columns["action"].dtype.kind not in "iu" and names is None:
         names = names_in(as_list(given["action"]), "action")
     if n_actions is None and names is None:
-        n_actions = len(laws) or _repeated(columns.get("n_actions"))
+        n_actions = len(distributions) or _repeated(columns.get("n_actions"))
     actions = columns["action"]
     if names is not None:
         actions = places_of(as_list(given["action"]), names, "action")
@@ -129,7 +129,7 @@ def read_own(given: Columns, attrs: Mapping[str, Any], n_actions: int | None) ->
         "propensities": columns["propensity"],
         "n_actions": n_actions,
         "available": None if available is None else [_actions_in(text) for text in available],
-        "distribution": np.column_stack(laws) if laws else None,
+        "distribution": np.column_stack(distributions) if distributions else None,
         "weights": columns.get("weight"),
         "draws": None if draws is None or not len(draws) else int(draws[0]),
         "value_range": None if values is None else tuple(values),

@@ -201,7 +201,7 @@ class Log:
             _first("weights", wrong, self.weights, accepted)
         if self.draws is not None:
             put(self, "draws", check_integer(self, "draws", self.draws, 1))
-        if self.described:
+        if self.takes_items:
             put(self, "available", self._offered())
         if self.available is not None:
             put(self, "available", self._checked_available(n))
@@ -227,7 +227,7 @@ class Log:
             return logged._replace(name=self.names and self.names[logged.action])
         places = np.arange(len(self))[key if isinstance(key, slice) else np.asarray(key)]
         taken = {name: _taken(getattr(self, name), places) for name in _COLUMNS}
-        return replace(self, **taken | ({"available": None} if self.described else {}))
+        return replace(self, **taken | ({"available": None} if self.takes_items else {}))
 
     def __eq__(self, other: object) -> bool:
         """Whether all rounds are the same, to the last bit."""
@@ -302,7 +302,7 @@ class Log:
         return float(chances.min()), float(chances.max())
 
     @property
-    def described(self) -> bool:
+    def takes_items(self) -> bool:
         """Whether each context is a `Menu`, which says what was offered."""
         contexts = self.contexts
         return type(contexts) is list and bool(contexts) and isinstance(contexts[0], Menu)

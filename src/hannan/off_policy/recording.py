@@ -22,25 +22,25 @@ _NOTHING = Propensities(np.empty(0), np.empty(0), 0)
 
 
 def _of_learner(name: str) -> Any:
-    """Return an attribute of a `Beside` that is the one of its learner."""
+    """Return an attribute of a `LearnerWrapper` that is the one of its learner."""
     return property(lambda self: getattr(self.learner, name))
 
 
-class Beside(Learner):
-    """Plays as a learner does, one action a round, and asks it before for the law of its action.
+class LearnerWrapper(Learner):
+    """Plays as a learner does, one action a round, and asks it before for the distribution of its action.
 
     Parameters
     ----------
     learner
         What plays, from the state it is in.
     draws
-        From how many draws the law is estimated, for learners that do not know it.
+        From how many draws the distribution is estimated, for learners that do not know it.
     """
 
     stored = State(_opened=Count())
 
     class Round(OpenRound):
-        """A round of the learner, and the law of its action."""
+        """A round of the learner, and the distribution of its action."""
 
         inner: Any = None  # the round of the learner, until it is answered
         known: Propensities = _NOTHING  # before the action was drawn
@@ -79,7 +79,7 @@ class Beside(Learner):
     # The round --------------------------------------------------------------------------
 
     def _act(self, opened: Any) -> None:
-        """The learner's action, and the law that it was drawn from."""
+        """The learner's action, and the distribution that it was drawn from."""
         learner, some, late = self.learner, opened.available, opened.number is not None
         if isinstance(opened.context, np.ndarray):
             opened.context = opened.context.copy()  # callers may use theirs again
@@ -89,7 +89,7 @@ class Beside(Learner):
         if not isinstance(action, int | np.integer):
             raise InputTypeError(f"Logs are for single actions; got {action!r}.")
         opened.play(int(action))
-        opened.place, opened.odds = self._opened, opened.inner.odds
+        opened.place, opened.record = self._opened, opened.inner.record
 
     def _played(self, opened: Any) -> None:
         learner = self.learner
@@ -135,7 +135,7 @@ class Beside(Learner):
     regret_bound: Any = _of_learner("regret_bound")
     loss_suffered: Any = _of_learner("loss_suffered")
     check_context: Any = _of_learner("check_context")
-    described: Any = _of_learner("described")
+    takes_items: Any = _of_learner("takes_items")
     clock: Any = _of_learner("clock")
 
     @property
@@ -144,7 +144,7 @@ class Beside(Learner):
 
     def _n_actions(self, learner: Learner) -> int:
         """K, 0 where actions are described; an error if the learner does not play single actions,
-        or has no law to ask for."""
+        or has no distribution to ask for."""
         who, oracle = type(self).__name__, learner.oracle
         if oracle is not None and oracle.max_chosen > 1:
             raise ParameterError(
@@ -153,7 +153,7 @@ class Beside(Learner):
             )
         if getattr(learner, "noise", None) == "once":
             raise ParameterError(f"A {who} needs fresh noise in each round: use noise='fresh'.")
-        if learner.described:
+        if learner.takes_items:
             return 0
         if learner.action_count is None:
             which = type(learner if oracle is None else oracle).__name__
@@ -163,7 +163,7 @@ class Beside(Learner):
         return learner.action_count
 
 
-class Recorder(Beside):
+class Recorder(LearnerWrapper):
     r"""Plays as a learner does and keeps a `Log` that others can evaluate policies with.
 
     Before each decision the learner's `propensities` are asked for, which changes nothing of the
@@ -184,7 +184,7 @@ class Recorder(Beside):
         What plays, from the state it is in: one action a round. Decisions that it made before are
         answered by itself.
     draws
-        m, for learners that do not know their law.
+        m, for learners that do not know their distribution.
 
     Guarantee
     ---------
@@ -210,10 +210,12 @@ class Recorder(Beside):
     """
 
     stored = State(
-        _answered=ListOf(Object(Beside.Round).where(lambda self, each: self._could_have(each)))
+        _answered=ListOf(
+            Object(LearnerWrapper.Round).where(lambda self, each: self._could_have(each))
+        )
     )
 
-    class Round(Beside.Round):
+    class Round(LearnerWrapper.Round):
         """A round of the learner, and what the log says of it."""
 
         weight: float | None = None
@@ -242,8 +244,8 @@ class Recorder(Beside):
         K = self._K or max((len(opened.context) for opened in kept), default=1)
         table = np.zeros((len(kept), K))
         for row, opened in zip(table, kept, strict=True):
-            law = opened.known.given(int(opened.action))
-            row[: len(law)] = law
+            distribution = opened.known.given(int(opened.action))
+            row[: len(distribution)] = distribution
         actions = np.array([opened.action for opened in kept], dtype=np.intp)
         return Log(
             contexts=[opened.context for opened in kept],
@@ -262,17 +264,20 @@ class Recorder(Beside):
     def _update(self, opened: Round, loss: Any) -> None:
         """Let the learner learn, and write down what the action cost."""
         super()._update(opened, loss)
-        if opened.odds is not None and np.size(opened.odds.weights) == 1:
-            opened.weight = float(np.ravel(opened.odds.weights)[0])  # drawn ones are shown only now
+        if opened.record is not None and np.size(opened.record.weights) == 1:
+            opened.weight = float(
+                np.ravel(opened.record.weights)[0]
+            )  # drawn ones are shown only now
         opened.loss = _cost(loss, int(opened.action))
         self._answered.append(opened)
 
 
-class Watched(Beside):
+class Watched(LearnerWrapper):
     r"""Plays as a learner does, and tells a `Watch` of every round.
 
     Before each decision the learner's `propensities` are asked for, which changes nothing of the
-    play, and the policies of the watch for their choices. Where the learner knows the law q of its
+    play, and the policies of the watch for their choices. Where the learner knows the distribution
+    q of its
     action, weights are 1/q. Where q can only be sampled, they are :math:`(1 + m)/(1 + h)`, with h
     the number of m draws that chose the action that was played, as in `Recorder`: on average at
     most 1/q, as a watch needs it.
@@ -285,7 +290,7 @@ class Watched(Beside):
     watch
         Which policies are watched; it may have seen other rounds before.
     draws
-        m, for learners that do not know their law.
+        m, for learners that do not know their distribution.
 
     Guarantee
     ---------
@@ -312,7 +317,7 @@ class Watched(Beside):
 
     stored = State()
 
-    class Round(Beside.Round):
+    class Round(LearnerWrapper.Round):
         """A round of the learner, and what the policies have to do with its action."""
 
         shares: Shares | None = None  # until the watch is told
@@ -343,14 +348,14 @@ class Watched(Beside):
         """What the policies choose, then the learner's action."""
         self.watch.check_room()
         some = opened.available
-        aims = self.watch.aims(opened.context, some, self._K)
+        targets = self.watch.targets(opened.context, some, self._K)
         super()._act(opened)
         while opened.place in self.watch:  # a round that somebody else told it of
             opened.place += 1
         action = int(opened.action)
         q = float(opened.known.given(action)[action])
         opened.weight = 1.0 / min(max(q, TINY), 1.0)
-        opened.shares = shares(aims, action, some)
+        opened.shares = shares(targets, action, some)
 
     def _played(self, opened: Round) -> None:
         assert opened.shares is not None
@@ -360,7 +365,7 @@ class Watched(Beside):
 
     def _abandoned(self, opened: Round) -> None:
         super()._abandoned(opened)
-        self.watch.forgotten(opened.place)
+        self.watch.abandon(opened.place)
 
     def _update(self, opened: Round, loss: Any) -> None:
         """Let the learner learn, and tell the watch what the action cost."""

@@ -57,8 +57,8 @@ class LogReplay(Logged):
             raise refuse(self, "floor", "a number in (0, 1]", floor)
         self.floor = floor
         self.oracle = oracle
-        self.n_actions = None if log.described else log.n_actions  # type: ignore[assignment]
-        self.oblivious = log.available is None or log.described  # type: ignore[misc]
+        self.n_actions = None if log.takes_items else log.n_actions  # type: ignore[assignment]
+        self.oblivious = log.available is None or log.takes_items  # type: ignore[misc]
 
     @property
     def horizon(self) -> int:
@@ -85,7 +85,7 @@ class LogReplay(Logged):
         thinning = rng if full else rng.spawn(1)[0]
         for t in range(horizon):
             p, logged, loss = log.propensities[t], int(log.actions[t]), float(log.losses[t])
-            K = len(log.contexts[t]) if log.described else log.n_actions
+            K = len(log.contexts[t]) if log.takes_items else log.n_actions
             losses = np.full(K, c[t])
             losses[logged] += (loss - c[t]) / p
             weight = 1.0 / p if full else float(thinning.random() * p < floor)

@@ -30,7 +30,7 @@ _KINDS = {  # by the shares of a policy that is played, and copied
     (0.0, 1.0): evidence.AS_PLAYED,
 }
 
-Aim = int | FloatArray | None
+Target = int | FloatArray | None
 """An action, the probabilities of all of them, or None: whatever is played."""
 Places = Mapping[Any, int]
 """The numbers of actions by name; empty where they have no names."""
@@ -38,7 +38,7 @@ Places = Mapping[Any, int]
 
 @dataclass(frozen=True, eq=False)
 class Shares(Stored):
-    """For each policy how its law has to do with the action that was played.
+    """For each policy how its distribution has to do with the action that was played.
 
     The ratio π(a)/q(a) of a policy is `played` times 1/q(a), plus `copied`: the probability with
     which it does what is played, as its own choice is not available.
@@ -87,7 +87,7 @@ def check_policies(
     return dict(policies)
 
 
-def aim(
+def target(
     name: str,
     policy: Any,
     told: bool,
@@ -95,7 +95,7 @@ def aim(
     available: IntArray | None,
     n_actions: int | None,
     places: Places,
-) -> Aim:
+) -> Target:
     """What a policy does on a context, among the actions that are available (None: all).
 
     `told`: whether it has an argument of that name. `places`: the numbers of names that it gives.
@@ -114,7 +114,7 @@ def aim(
     if isinstance(answer, Mapping):
         answer = np.array([float(answer.get(each, 0.0)) for each in places])
     if not isinstance(answer, int) and np.ndim(answer) == 1:
-        return _law(name, answer, available, n_actions, told)
+        return _action_distribution(name, answer, available, n_actions, told)
     action = _action(name, answer, n_actions, {} if isinstance(policy, Policy) else places)
     if available is None or action in available:
         return action
@@ -123,14 +123,14 @@ def aim(
     return None
 
 
-def shares(aims: list[Aim], action: int, available: IntArray | None) -> Shares:
+def shares(targets: list[Target], action: int, available: IntArray | None) -> Shares:
     """What the policies have to do with the action that was played; the last row is what is played.
 
     A policy that puts weight on actions that are not available does there what is played.
     """
-    played, copied = np.zeros(len(aims) + 1), np.zeros(len(aims) + 1)
+    played, copied = np.zeros(len(targets) + 1), np.zeros(len(targets) + 1)
     copied[-1] = 1.0
-    for i, each in enumerate(aims):
+    for i, each in enumerate(targets):
         if each is None:
             copied[i] = 1.0
         elif isinstance(each, int):
@@ -169,26 +169,26 @@ def _action(name: str, found: Any, n_actions: int | None, places: Places) -> int
     return int(found)
 
 
-def _law(
+def _action_distribution(
     name: str, found: Any, available: IntArray | None, n_actions: int | None, told: bool
 ) -> FloatArray:
-    law = np.asarray(found)
-    fits = law.dtype.kind == "f" and n_actions in (None, len(law))
-    fits = fits and (available is None or len(law) > int(available[-1]))
-    if not fits or not are_laws(law[None])[0]:
+    distribution = np.asarray(found)
+    fits = distribution.dtype.kind == "f" and n_actions in (None, len(distribution))
+    fits = fits and (available is None or len(distribution) > int(available[-1]))
+    if not fits or not are_distributions(distribution[None])[0]:
         many = "all" if n_actions is None else n_actions
         raise ParameterError(
             f"The policy {name!r} must give probabilities of {many} actions, of sum 1; got "
             f"{short(found)}."
         )
-    law = np.clip(law.astype(np.float64), 0.0, 1.0)
+    distribution = np.clip(distribution.astype(np.float64), 0.0, 1.0)
     if told and available is not None:
-        there = np.zeros(len(law), dtype=np.bool_)
+        there = np.zeros(len(distribution), dtype=np.bool_)
         there[available] = True
-        if law[~there].sum() > TOLERANCE:
-            raise _unavailable(name, int((law * ~there).argmax()), available)
-        law[~there] = 0.0
-    return np.asarray(law / law.sum())
+        if distribution[~there].sum() > TOLERANCE:
+            raise _unavailable(name, int((distribution * ~there).argmax()), available)
+        distribution[~there] = 0.0
+    return np.asarray(distribution / distribution.sum())
 
 
 def _unavailable(name: str, action: int, available: IntArray) -> ParameterError:
@@ -257,14 +257,14 @@ def probabilities(policy: Any, log: Log, draws: int = 1000) -> FloatArray:
     if constant is not None:
         table = np.repeat(np.eye(K)[constant][None], n, axis=0)
     elif isinstance(policy, Learner):
-        table = _asked(_law_of(policy, K, draws), log, ours=True)
+        table = _asked(_distribution_of(policy, K, draws), log, ours=True)
     elif callable(policy):
         table = _asked(policy, log, ours=isinstance(policy, Policy))
     elif hasattr(policy, "predict") and not hasattr(policy, "learn"):  # a model of scikit-learn
         table = _given(_predicted(policy, log), log)
     else:
         table = _given(policy, log)
-    wrong = ~are_laws(table)
+    wrong = ~are_distributions(table)
     if wrong.any():
         t = int(np.argmax(wrong))
         raise ParameterError(
@@ -289,28 +289,28 @@ def _check_offered(table: FloatArray, log: Log) -> None:
         )
 
 
-def are_laws(table: FloatArray) -> NDArray[np.bool_]:
+def are_distributions(table: FloatArray) -> NDArray[np.bool_]:
     """Whether each row holds probabilities of sum 1."""
     whole = (table >= -TOLERANCE).all(axis=1) & np.isfinite(table).all(axis=1)
     return np.asarray(whole & (abs(table.sum(axis=1) - 1.0) <= TOLERANCE))
 
 
-def _law_of(learner: Learner, K: int, draws: int) -> Callable[[Any, IntArray], FloatArray]:
-    """The law of a learner's next action, asked for once on each context and set of actions."""
+def _distribution_of(learner: Learner, K: int, draws: int) -> Callable[[Any, IntArray], FloatArray]:
+    """The distribution of a learner's next action, asked for once on each context and set of actions."""
     if learner.oracle is not None and learner.oracle.max_chosen > 1:
         raise InputTypeError(
             f"Logs are for single actions; {type(learner).__name__} chooses sets of elements."
         )
-    if not learner.described:
+    if not learner.takes_items:
         _check_number(learner, learner.action_count or K, K)
     known: dict[Hashable, FloatArray] = {}
 
     def answer(context: Any, available: IntArray) -> FloatArray:
         key = context_key(context), available.tobytes()
         if key not in known:
-            some = None if len(available) == K or learner.described else available
-            law = known[key] = learner.propensities(context, draws, some).probabilities
-            _check_number(learner, len(law), len(context) if learner.described else K)
+            some = None if len(available) == K or learner.takes_items else available
+            distribution = known[key] = learner.propensities(context, draws, some).probabilities
+            _check_number(learner, len(distribution), len(context) if learner.takes_items else K)
         return known[key]
 
     return answer
@@ -333,7 +333,7 @@ def _asked(policy: Callable[..., Any], log: Log, ours: bool) -> FloatArray:
     for t, (row, context, there) in enumerate(zip(table, contexts, sets, strict=True)):
         offer = [log.names[place] for place in there] if by_name and told else there
         answer = policy(context, available=offer) if told else policy(context)
-        if not _write(answer, row, log, len(context) if log.described else K, by_name):
+        if not _write(answer, row, log, len(context) if log.takes_items else K, by_name):
             known = f"out of {list(log.names)!r:.200}" if by_name else f"from 0 to {K - 1}"
             raise InputTypeError(
                 f"policy= must return an action {known}, or {K} probabilities; in round {t} it "
@@ -349,16 +349,20 @@ def _write(answer: Any, row: FloatArray, log: Log, offered: int, by_name: bool) 
         for place, share in places.items():
             row[-1 if place is None else place] = share
         return None not in places
-    law = np.asarray(answer)
-    if law.ndim == 0:
-        whole = law.dtype.kind in "iu" and 0 <= law < log.n_actions
-        place = log.place(answer) if by_name else int(law) if whole else None
+    distribution = np.asarray(answer)
+    if distribution.ndim == 0:
+        whole = distribution.dtype.kind in "iu" and 0 <= distribution < log.n_actions
+        place = log.place(answer) if by_name else int(distribution) if whole else None
         if place is not None:
             row[place] = 1.0
         return place is not None
-    fits = law.ndim == 1 and len(law) in (log.n_actions, offered) and law.dtype.kind == "f"
+    fits = (
+        distribution.ndim == 1
+        and len(distribution) in (log.n_actions, offered)
+        and distribution.dtype.kind == "f"
+    )
     if fits:
-        row[: len(law)] = law
+        row[: len(distribution)] = distribution
     return fits
 
 

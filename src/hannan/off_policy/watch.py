@@ -33,13 +33,13 @@ from hannan.off_policy import supermartingales as evidence
 from hannan.off_policy.centres import Centre, nothing_predicted
 from hannan.off_policy.log import IntArray, Log, check_inverse
 from hannan.off_policy.rules import (
-    Aim,
     Shares,
-    aim,
+    Target,
     check_policies,
     inverse,
     shares,
     takes_available,
+    target,
 )
 
 _LONGEST = 200  # letters of an id
@@ -51,7 +51,7 @@ _NORMAL = NormalDist()
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class PolicyIntervals:
     """How a policy would have done over all rounds so far, with the confidence of its `Watch`.
 
     Attributes
@@ -121,8 +121,8 @@ class Statement:
         if self.contradicts:
             return "contradiction"
         if high < 0.0:
-            return "we do better"
-        return "it does better" if low > 0.0 else "not known"
+            return "better"
+        return "worse" if low > 0.0 else "not known"
 
     def __str__(self) -> str:
         if self.unit == "reward":
@@ -138,7 +138,8 @@ class Statement:
 class Watch(Parametrised):
     r"""Intervals for the losses of a few policies, and for our regret against each of them.
 
-    In each round s an action a was drawn from a law q and cost :math:`\ell_s(a)`; what a policy π
+    In each round s an action a was drawn from a distribution q and cost :math:`\ell_s(a)`; what a
+    policy π
     would have cost is estimated by weights with mean at most 1/q. With probability `confidence`,
     **for all policies and at all times at once**, the intervals hold
 
@@ -183,10 +184,10 @@ class Watch(Parametrised):
     >>> watch = hn.off_policy.Watch({"always 1": 1, "today": lambda context: 2 - context})
     >>> for t in range(1000):
     ...     decision = learner.decide(t % 2)
-    ...     watch.decided(decision)
+    ...     watch.add_decision(decision)
     ...     loss = 0.1 if decision.action == 2 else 0.9
     ...     learner.update(loss, decision=decision)
-    ...     watch.answered(decision, loss)
+    ...     watch.add_loss(decision, loss)
     >>> print(watch)
     After 1,000 rounds. With probability 0.95, at all times at once:
     policy            its mean loss     our regret against it
@@ -255,7 +256,7 @@ class Watch(Parametrised):
 
     # What happens -----------------------------------------------------------------------------
 
-    def decided(
+    def add_decision(
         self,
         decision: Decision | int | str,
         context: Any = None,
@@ -294,10 +295,10 @@ class Watch(Parametrised):
         if key in self._open:
             raise DecisionError(f"Decision {key!r} waits for its loss already.")
         self.check_room()
-        held = shares(self.aims(context, available), self._action(action, available), available)
+        held = shares(self.targets(context, available), self._action(action, available), available)
         self.enter(key, held, inverse(self, decision, propensity, weight))
 
-    def answered(self, decision: Decision | int | str, loss: Any, *, weight: Any = None) -> None:
+    def add_loss(self, decision: Decision | int | str, loss: Any, *, weight: Any = None) -> None:
         """The loss of the action that was decided has come.
 
         Parameters
@@ -321,7 +322,7 @@ class Watch(Parametrised):
             )
         self.settle(key, self.check_loss(loss), 1.0 if known is None else known)
 
-    def forgotten(self, decision: Decision | int | str) -> None:
+    def abandon(self, decision: Decision | int | str) -> None:
         """The loss of a decision will never come; the round counts at its worst."""
         key, held, weight, centre = self._find(decision)
         del self._open[key]
@@ -333,7 +334,7 @@ class Watch(Parametrised):
         self._absent += held.copied[:-1] > 0.0
         self._forgotten += 1
 
-    def withdrawn(self, decision: Decision | int | str) -> None:
+    def withdraw(self, decision: Decision | int | str) -> None:
         """A decision was not carried out, and nobody saw it: as if it had never been made.
 
         Only where that has nothing to do with its action.
@@ -380,7 +381,7 @@ class Watch(Parametrised):
             there = one.available
             if there is not None and len(there) == log.n_actions:
                 there = None
-            held = shares(self.aims(one.context, there, log.n_actions), one.action, there)
+            held = shares(self.targets(one.context, there, log.n_actions), one.action, there)
             how = held.played, held.copied, max(1.0, weight), loss
             kernel.add(sums, moments, absent, *how, evidence.COLUMNS, plain, 0.0)
         self._sums, self._moments, self._absent = sums, moments, absent
@@ -443,8 +444,8 @@ class Watch(Parametrised):
         """Ids of the decisions whose losses have not come yet."""
         return list(self._open)
 
-    def intervals(self) -> dict[str, Statement]:
-        """A statement about each policy, by its name; see `Statement`."""
+    def intervals(self) -> dict[str, PolicyIntervals]:
+        """A statement about each policy, by its name; see `PolicyIntervals`."""
         losses, regrets, _ = self._bounds()
         absent = self._absent.copy()
         for held, *_ in self._open.values():
@@ -457,7 +458,7 @@ class Watch(Parametrised):
 
     def _statement(
         self, name: str, loss: Interval, regret: Interval, unavailable: int, sums: FloatArray
-    ) -> Statement:
+    ) -> PolicyIntervals:
         span = self._range[1] - self._range[0]
         bounds = self._mean(loss), (span * regret[0], span * regret[1])
         counts = self.rounds, len(self._open), self._forgotten
@@ -465,7 +466,7 @@ class Watch(Parametrised):
         estimate = float(np.clip(estimate, *self._shown(bounds[0])))
         ahead = float(np.clip(ahead, *np.divide(bounds[1], max(self.rounds, 1))))
         looks = estimate, look, ahead, ahead_look
-        return Statement(name, *bounds, *counts, unavailable, *looks, effective, self._unit)
+        return PolicyIntervals(name, *bounds, *counts, unavailable, *looks, effective, self._unit)
 
     def _looks(self, sums: FloatArray) -> tuple[float, Interval, float, Interval, float]:
         """Return estimates of a policy's mean loss and of our lead, with ordinary intervals."""
@@ -541,7 +542,8 @@ class Watch(Parametrised):
     def played(self) -> Interval:
         """(low, high) of our own mean loss, or reward, over all rounds that were decided.
 
-        The outcome of a round is here its mean over the law that the action was drawn from.
+        The outcome of a round is here its mean over the distribution that the action was drawn
+        from.
         """
         return self._shown(self._mean(self._bounds()[2]))
 
@@ -638,13 +640,13 @@ class Watch(Parametrised):
 
     # For what plays ---------------------------------------------------------------------------
 
-    def aims(
+    def targets(
         self, context: Any, available: IntArray | None = None, n_actions: int | None = None
-    ) -> list[Aim]:
+    ) -> list[Target]:
         """What the policies do on a context, among the actions that are available."""
         K = self.n_actions if n_actions is None else n_actions
         return [
-            aim(name, policy, told, context, available, K, self._places)
+            target(name, policy, told, context, available, K, self._places)
             for (name, policy), told in zip(self.policies.items(), self._told, strict=True)
         ]
 

@@ -25,7 +25,7 @@ class FeatureOracle(Oracle):
     or a row of a pandas or polars frame. Contexts need not be known in advance.
     """
 
-    open_world = True
+    takes_new_contexts = True
 
     def check_context(self, context: Any) -> FloatArray:
         """The row as float64; every feature must be a finite number."""
@@ -46,7 +46,7 @@ class FeatureOracle(Oracle):
             raise ContextError(
                 f"{type(self).__name__} is for actions that are the same in every round; got a "
                 "Menu of described ones. For those use oracles.SharedLinear, or "
-                'hn.bandit(actions="described").'
+                'hn.bandit(actions="items").'
             )
         if context is None:
             raise ContextError(
@@ -62,7 +62,7 @@ class FeatureOracle(Oracle):
 class MenuOracle(Oracle):
     """A policy class for described actions: a context is a menu."""
 
-    described = True
+    takes_items = True
     n_actions = None
 
     def check_contexts(self, contexts: Any) -> list[Any]:

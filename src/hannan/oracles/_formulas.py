@@ -40,7 +40,7 @@ _NO_PLACES = np.zeros(0, np.int64)
 class Formulas(Oracle):
     """Monotone formulas over n bits, one for each set of variables."""
 
-    open_world = True
+    takes_new_contexts = True
     n_actions: int = 2
     miss: ClassVar[int]
     """The action played where no variable of the formula is in y."""

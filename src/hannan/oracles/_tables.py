@@ -9,7 +9,7 @@ from hannan.core import ContextError
 from hannan.core.arrays import as_scalar
 from hannan.core.oracle import Lesson, Trials
 from hannan.core.validation import FloatArray
-from hannan.kernels import law as kernel
+from hannan.kernels import distribution as kernel
 
 
 def check_table_context(owner: object, context: Any, n_contexts: int) -> int:
@@ -35,13 +35,13 @@ def check_table_context(owner: object, context: Any, n_contexts: int) -> int:
     )
 
 
-def law_of_argmin(values: FloatArray, scale: float) -> FloatArray:
+def argmin_distribution_of(values: FloatArray, scale: float) -> FloatArray:
     """Probability of each entry to be the smallest under noise of this scale; inf has 0."""
     q = np.zeros(len(values))
     if scale == 0.0:
         q[np.argmin(values)] = 1.0
     else:
-        kernel.argmin_law(values, scale, q)
+        kernel.argmin_distribution(values, scale, q)
     return q
 
 
@@ -49,7 +49,7 @@ def exact_lesson(
     values: FloatArray, scale: float, action: int, loss: float, trials: Trials
 ) -> Lesson:
     """Return the mean weight and the instability where the smallest noisy value is chosen."""
-    law = np.empty(len(values))
+    distribution = np.empty(len(values))
     numbers = trials.limit, trials.share, trials.kept
-    weight, lost = kernel.lesson(values, scale, action, loss, numbers, law)
-    return Lesson(weight, 0, lost, law)
+    weight, lost = kernel.lesson(values, scale, action, loss, numbers, distribution)
+    return Lesson(weight, 0, lost, distribution)

@@ -13,7 +13,7 @@ from hannan.core.oracle import Available, Draw, FullTable, Lesson, Noise, Plus, 
 from hannan.core.state import Array, State
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import tabular as kernel
-from hannan.oracles._tables import check_table_context, exact_lesson, law_of_argmin
+from hannan.oracles._tables import argmin_distribution_of, check_table_context, exact_lesson
 from hannan.oracles._totals import Solved
 from hannan.perturbation import LaplaceNoise
 from hannan.perturbation.laplace import mean_of_maximum
@@ -177,18 +177,18 @@ class TableObjective(Solved):
         weight = used / successes if hits == successes else limit / (hits + 1.0)
         return np.array([weight]), int(used)
 
-    def law(
+    def distribution(
         self, context: int, draw: Draw, plus: Plus = None, available: Available = None
     ) -> FloatArray:
         """A one-dimensional integral: contexts decouple."""
         noisy = _address(draw.noise, context)[2] >= 0
         row = self._row(context, plus, available)[0]
-        return law_of_argmin(row, draw.scale if noisy else 0.0)
+        return argmin_distribution_of(row, draw.scale if noisy else 0.0)
 
     def lesson(
         self, context: int, action: int, loss: float, draw: Draw, trials: Trials, plus: Plus = None
     ) -> Lesson | None:
-        """Computed from the law, where that is wanted and there is noise."""
+        """Computed from the distribution, where that is wanted and there is noise."""
         noise, _, scale = draw
         noisy = isinstance(noise, TableNoise) and noise.places.item(context) >= 0
         if not (trials.exact and noisy and scale):

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hannan.core import Action, InputTypeError, Oracle, ParameterError, Policy
+from hannan.core.discounted_totals import Choices, DiscountedTotals, Draws
 from hannan.core.oracle import Available, Draw, Lesson, Noise, Plus, Trials, paired_lesson, played
-from hannan.core.panel import Choices, Draws, Panel
 from hannan.core.rounds import IntArray
 from hannan.core.state import Array, State
 from hannan.core.validation import FloatArray, check_integer, check_seed
@@ -23,7 +23,7 @@ from hannan.oracles._blockwise import NO_NOISE, BlockObjective, Codes
 from hannan.oracles._finite_tables import as_table, distinct_rows
 from hannan.oracles._one_pass import OnePass
 from hannan.oracles._projection import Plan, make_plan
-from hannan.oracles._tables import check_table_context, exact_lesson, law_of_argmin
+from hannan.oracles._tables import argmin_distribution_of, check_table_context, exact_lesson
 from hannan.oracles._totals import Resample
 from hannan.oracles.paths import Paths
 from hannan.perturbation import Blocks, LaplaceNoise
@@ -154,7 +154,7 @@ class FinitePolicies(Oracle):
     def objective(self) -> FiniteObjective:
         return FiniteObjective(self)
 
-    def panel(self, discounts: Sequence[float]) -> FinitePanel:
+    def discounted_totals(self, discounts: Sequence[float]) -> FinitePanel:
         """Scores of all totals side by side."""
         return FinitePanel(self, discounts)
 
@@ -327,14 +327,16 @@ class FiniteObjective(BlockObjective):
         )  # fmt: skip
         return Lesson(weight, used, lost)
 
-    def law(
+    def distribution(
         self, context: int, draw: Draw, plus: Plus = None, available: Available = None
     ) -> FloatArray | None:
         """Known where the context carries all the noise: single actions, one perturbed context."""
         best = self._best_by_action(context, draw)
         if best is None:
             return None
-        return played(law_of_argmin(best if plus is None else best + plus, draw.scale), available)
+        return played(
+            argmin_distribution_of(best if plus is None else best + plus, draw.scale), available
+        )
 
     def _best_by_action(self, context: int, draw: Draw) -> FloatArray | None:
         """The best total of each action, if each has noise of its own and there is no other."""
@@ -379,7 +381,7 @@ class FiniteObjective(BlockObjective):
         return super()._inclusion(actions) if sets is None else np.asarray(sets[actions])
 
 
-class FinitePanel(Panel):
+class FinitePanel(DiscountedTotals):
     """The discounted loss of every policy for each discount, [B, N], dealt with in one pass."""
 
     oracle: FinitePolicies

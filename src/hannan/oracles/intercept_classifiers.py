@@ -223,7 +223,9 @@ class ListedObjective(FiniteObjective):
         digits = np.unravel_index(code[0], (self.oracle.steps + 1,) * self.oracle.n)
         return InterceptPolicy(self.oracle, np.array(digits))
 
-    def law(self, context: Any, draw: Draw, plus: Plus = None, available: Available = None) -> None:
+    def distribution(
+        self, context: Any, draw: Draw, plus: Plus = None, available: Available = None
+    ) -> None:
         return None
 
 

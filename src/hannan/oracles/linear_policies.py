@@ -332,13 +332,13 @@ class LinearObjective(Regressed):
     ) -> Action:
         return int(self.scores(context, draw, plus, available).argmin())
 
-    def law(
+    def distribution(
         self, context: FloatArray, draw: Draw, plus: Plus = None, available: Available = None
     ) -> FloatArray:
         """A one-dimensional integral."""
         scores, _, h = self._solved(context)
         sigma = self._factor(draw) * math.sqrt(h) if draw.scale else 0.0
-        return law_of_normal(_moved(scores, h, plus, available), sigma)
+        return distribution_of_normal(_moved(scores, h, plus, available), sigma)
 
     def lesson(
         self,
@@ -349,16 +349,16 @@ class LinearObjective(Regressed):
         trials: Trials,
         plus: Plus = None,
     ) -> Lesson | None:
-        """Computed from the law, where that is wanted and there is noise."""
+        """Computed from the distribution, where that is wanted and there is noise."""
         if not (trials.exact and draw.scale) or plus is not None:
             return None
         scores, _, h = self._solved(context)
         sigma = self._factor(draw) * math.sqrt(h)
         if sigma == 0.0:
             return None
-        law, numbers = np.empty(len(scores)), (trials.limit, trials.share, trials.kept)
-        weight, lost = kernel.normal_lesson(scores, sigma, action, loss, h, numbers, law)
-        return Lesson(weight, 0, lost, law)
+        distribution, numbers = np.empty(len(scores)), (trials.limit, trials.share, trials.kept)
+        weight, lost = kernel.normal_lesson(scores, sigma, action, loss, h, numbers, distribution)
+        return Lesson(weight, 0, lost, distribution)
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         if not len(self._U):
@@ -409,11 +409,11 @@ def _moved(scores: FloatArray, h: float, plus: Plus, available: Available) -> Fl
     return np.where(available == np.arange(len(scores)), scores, np.inf)
 
 
-def law_of_normal(values: FloatArray, sigma: float) -> FloatArray:
+def distribution_of_normal(values: FloatArray, sigma: float) -> FloatArray:
     """Probability of each entry to be the smallest under normal noise: 48-point quadrature."""
     q = np.zeros(len(values))
     if sigma == 0.0:
         q[values.argmin()] = 1.0
     else:
-        kernel.normal_law(values, sigma, -1, 0.0, q)
+        kernel.normal_distribution(values, sigma, -1, 0.0, q)
     return q

@@ -15,7 +15,7 @@ from hannan.core.oracle import Available, Draw, Noise, Plus, played
 from hannan.core.state import Array, Object, State
 from hannan.core.validation import FloatArray, refuse
 from hannan.oracles._features import MenuOracle
-from hannan.oracles._tables import law_of_argmin
+from hannan.oracles._tables import argmin_distribution_of
 from hannan.oracles._totals import Solved
 from hannan.perturbation import LaplaceNoise
 from hannan.perturbation.laplace import mean_of_maximum
@@ -36,7 +36,8 @@ class ListedRules(MenuOracle):
     on them amount to one Laplace number for each rule. As a rule's own number can be shifted
     without touching the others, κ = 1 in the shift lemma, rather than N as for separators in
     general; and :math:`G = E\max_n \zeta_n`, about log N. So theorems speak of every context and
-    every set of actions. The law of the action is known: that of the leader, summed over the rules
+    every set of actions. The distribution of the action is known: that of the leader, summed over
+    the rules
     that choose alike.
 
     Parameters
@@ -201,12 +202,12 @@ class RulesObjective(Solved):
         choice = int(context.choices[self._noisy(draw, context, plus).argmin()])
         return choice if available is None else int(available[choice])
 
-    def law(
+    def distribution(
         self, context: Judged, draw: Draw, plus: Plus = None, available: Available = None
     ) -> FloatArray:
-        """The law of the leader, summed over the rules that choose alike."""
+        """The distribution of the leader, summed over the rules that choose alike."""
         totals = self.totals if plus is None else self.totals + plus[context.choices]
-        q = law_of_argmin(totals, abs(draw.scale))
+        q = argmin_distribution_of(totals, abs(draw.scale))
         return played(np.bincount(context.choices, q, len(context)).astype(np.float64), available)
 
     def _solve(self, draw: Draw) -> tuple[RulePolicy, float]:

@@ -68,7 +68,7 @@ class MultiLabel(Oracle):
         self.max_chosen = self.n_labels
         self.exact = base.exact  # type: ignore[misc]
         self.counts_rounds = base.counts_rounds  # type: ignore[misc]
-        self.open_world = base.open_world  # type: ignore[misc]
+        self.takes_new_contexts = base.takes_new_contexts  # type: ignore[misc]
 
     @property
     def contexts(self) -> Sequence[Hashable] | None:
@@ -244,10 +244,10 @@ class LabelTable(Solved):
                 rows[i] += scale * noise.row(first + i, context)
         return rows < 0.0
 
-    def law(
+    def distribution(
         self, context: int, draw: Draw, plus: Plus = None, available: Available = None
     ) -> FloatArray:
-        r"""The Laplace law: :math:`P(\phi_j + s\zeta_j < 0)`."""
+        r"""The Laplace distribution: :math:`P(\phi_j + s\zeta_j < 0)`."""
         noise, _, scale = draw
         row = self.totals[context] + (0.0 if plus is None else plus)
         noisy = isinstance(noise, LabelTableNoise) and noise.places[context] >= 0

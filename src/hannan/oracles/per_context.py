@@ -338,13 +338,13 @@ class PerContextObjective(Objective):
         part, address = self._part(context), _address(draw, context)
         return part.weights(self._alone, elements, address, *trials, **options)
 
-    def law(
+    def distribution(
         self, context: Hashable, draw: Draw, plus: Plus = None, available: Available = None
     ) -> FloatArray | None:
         address = _address(draw, context)
         if address.noise is None or address.scale == 0.0:
             return None  # alike: a learner that was loaded makes noise later
-        return self._part(context).law(self._alone, address, plus, available)
+        return self._part(context).distribution(self._alone, address, plus, available)
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         elsewhere = self.oracle.problems()[0].objective().leader()

@@ -19,7 +19,7 @@ from hannan.kernels import described as kernel
 from hannan.kernels import linear
 from hannan.kernels.losses import extremes
 from hannan.oracles._features import MenuOracle, as_numbers
-from hannan.oracles.linear_policies import Regressed, law_of_normal
+from hannan.oracles.linear_policies import Regressed, distribution_of_normal
 
 _COMPLEXITY_ROWS = 500
 _COMPLEXITY_PAIRS = 8
@@ -68,7 +68,7 @@ class SharedLinear(MenuOracle):
 
     exact = False
     counts_rounds = True
-    open_world = True
+    takes_new_contexts = True
 
     def __init__(
         self,
@@ -259,12 +259,12 @@ class SharedObjective(Regressed):
             found[:, scores.argmin()] = True
         return found
 
-    def law(
+    def distribution(
         self, context: Menu, draw: Draw, plus: Plus = None, available: Available = None
     ) -> FloatArray:
         """A one-dimensional integral."""
         scores, sigma = self._scores(context, draw, plus)
-        return played(law_of_normal(scores, abs(sigma)), available)
+        return played(distribution_of_normal(scores, abs(sigma)), available)
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         kept = self.copy()

@@ -13,7 +13,7 @@ from hannan.core import Action
 from hannan.core.oracle import Available, Draw, Plus
 from hannan.core.state import State
 from hannan.core.validation import FloatArray, check_integer, refuse
-from hannan.kernels import inclusion as kernel_law
+from hannan.kernels import inclusion as kernel_distribution
 from hannan.kernels import subsets as kernel
 from hannan.oracles._combinatorial import (
     Elements,
@@ -153,11 +153,11 @@ class SubsetObjective(SetObjective):
         totals, q = self._costs(plus, available), np.empty(len(elements))
         m = oracle.m if available is None else min(oracle.m, np.isfinite(totals).sum())
         if len(elements):
-            kernel_law.inclusion(
+            kernel_distribution.inclusion(
                 totals, oracle._no_noise, draw.scale, m, oracle._below, elements, q
             )
         weights = np.empty(len(elements))
-        kernel_law.mean_weights(q, limit, weights)
+        kernel_distribution.mean_weights(q, limit, weights)
         return weights, 0
 
 

@@ -55,7 +55,7 @@ class Thresholds(Oracle):
     1
     """
 
-    open_world = True
+    takes_new_contexts = True
 
     def __init__(self, n_actions: int = 2) -> None:
         self.n_actions: int = check_integer(self, "n_actions", n_actions, 1)

@@ -41,7 +41,8 @@ class LaplaceNoise:
     r"""Fake outcomes :math:`\{(x, \zeta_x)\}_{x \in X}`, each coordinate of :math:`\zeta_x` unit
     Laplace: density :math:`\tfrac12 e^{-|q|}`, mean 0, variance 2.
 
-    A learner with parameter ε uses them at scale 1/ε, which gives the paper's law with density
+    A learner with parameter ε uses them at scale 1/ε, which gives the paper's distribution with
+    density
     :math:`\tfrac\epsilon2 e^{-\epsilon|q|}`. The n-th draw is a function of (key, stream, n), and
     does not depend on earlier draws or on blocks. Different streams of one key are independent.
 

@@ -89,7 +89,7 @@ class FuturePlayout:
         return [self.contexts[i] for i in rows.tolist()], losses
 
     def reseeded(self, key: np.uint64) -> FuturePlayout:
-        """The same law under another key."""
+        """The same distribution under another key."""
         return replace(self, key=key)
 
     def uniform(self, time: int, dropped: int = 0) -> float:

@@ -75,7 +75,7 @@ class Hybrid(LowerConfidence):
     [li2010], [rahimi2007]
     """
 
-    described = True
+    takes_items = True
 
     stored = State(_fits=Made(SharedFits, "_made", p=Count(2**20), q=Count(2**20)) | None)
 

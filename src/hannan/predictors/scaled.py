@@ -48,9 +48,9 @@ class Scaled(Predictor):
         self._inner: Any = adopt(predictor)
 
     @property
-    def described(self) -> bool:  # type: ignore[override]
+    def takes_items(self) -> bool:  # type: ignore[override]
         """Whether the predictor inside is for described actions."""
-        return bool(getattr(self._inner, "described", False))
+        return bool(getattr(self._inner, "items", False))
 
     def prepare(self, n_actions: int) -> None:
         if hasattr(self._inner, "prepare"):

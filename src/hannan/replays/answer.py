@@ -38,7 +38,7 @@ _WORDS = {
 
 
 @dataclass(frozen=True)
-class Player:
+class Comparator:
     """A choice that decides every row: a learner, a rule, an action, or the current rule."""
 
     row: Row
@@ -65,7 +65,7 @@ class Player:
         return self.name if self.kind != "rule" or self.name.endswith("s") else f"a {self.name}"
 
 
-class Answer:
+class ReplayAnswer:
     """The results of a replay, in the units of the file."""
 
     def __init__(
@@ -81,7 +81,7 @@ class Answer:
         own = [[g for g in games if g["cell"]["learner"]["name"] == row.learner] for row in rows]
         curves = [_mean_curve(played) for played in own]
         over = OverData(curves, [row.effective for row in rows])
-        self.players: list[Player] = []
+        self.comparators: list[Comparator] = []
         for place, (row, played) in enumerate(zip(rows, own, strict=True)):
             kind = played[0]["cell"]["learner"]["type"]
             kind = kind if kind in _KINDS else "learner"
@@ -90,25 +90,27 @@ class Answer:
             chance = 1.0 if kind in ("rule", "constant", "current") else stream.chance
             unseen = _unseen(played[0]["result"], chance)
             plain = self._plain(row, kind, within, _widened(over.interval(place), unseen))
-            self.players.append(Player(row, kind, played[0], place, curves[place], plain, unseen))
+            self.comparators.append(
+                Comparator(row, kind, played[0], place, curves[place], plain, unseen)
+            )
         self._bandit = any(row.feedback == "semi" for row in rows)
         # Where learners see one loss per row, a rule fitted to all losses is no choice.
         rules = ("rule",) if stream.logged or not self._bandit else ()
-        self.choice = self.player("learner", "constant", *rules)
-        self.current = self.player("current")
-        self.reference = self.current or self.player("constant")
+        self.choice = self.comparator("learner", "constant", *rules)
+        self.current = self.comparator("current")
+        self.reference = self.current or self.comparator("constant")
         self._compare(over)
         means = [row["mean"] for row in self.listed().values()]
         gap = None if self.choice is None else self.choice.plain["difference"]
         self._decimals = decimals_for(means, self.units.unit, gap)
 
-    def player(self, *kinds: str) -> Player | None:
+    def comparator(self, *kinds: str) -> Comparator | None:
         """Return the best player of some kinds; an action alone in case of a tie.
 
         Players that the data say next to nothing of count only if there are no others, and so do
         those whose actions the log never takes in some rows.
         """
-        known = [p for p in self.players if p.kind in kinds and math.isfinite(p.mean)]
+        known = [p for p in self.comparators if p.kind in kinds and math.isfinite(p.mean)]
         seen = [p for p in known if not p.unseen] or known
         enough = [p for p in seen if p.row.effective >= min(_FEWEST, p.row.rounds)]
         return min(
@@ -122,17 +124,17 @@ class Answer:
         reference, units = self.reference, self.units
         if reference is None:
             return
-        others = [p.place for p in self.players if p is not reference and math.isfinite(p.mean)]
+        others = [p.place for p in self.comparators if p is not reference and math.isfinite(p.mean)]
         # A Decider that was trained later does not change the intervals of the others.
-        later = [place for place in others if self.players[place].kind == "decider"]
+        later = [place for place in others if self.comparators[place].kind == "decider"]
         first = [place for place in others if place not in later]
         together = over.together(first, reference.place) | over.together(later, reference.place)
         sign = -1.0 if units.rewards else 1.0
         for place in others:
-            plain = self.players[place].plain
+            plain = self.comparators[place].plain
             plain["difference"] = plain["mean"] - reference.plain["mean"]
             if place in together:
-                wide = _widened(together[place], self.players[place].unseen, reference.mean)
+                wide = _widened(together[place], self.comparators[place].unseen, reference.mean)
                 ends = sorted(sign * units.difference(end) for end in wide or ())
                 plain["difference_low"], plain["difference_high"] = ends
 
@@ -189,7 +191,7 @@ class Answer:
             against += self._clearly(choice)
         return f"The best choice found here, {would} per row{against}."
 
-    def _called(self, choice: Player, page: bool) -> str:
+    def _called(self, choice: Comparator, page: bool) -> str:
         """Name a choice as its table does: a page has words that need no explanation."""
         if choice.kind == "learner":
             return f"{choice}, which learns as it goes"
@@ -198,14 +200,14 @@ class Answer:
             return f"“{name}”"
         return f"{name if name.endswith('s') else f'a {name}'} fitted to the other rows"
 
-    def _interval_of(self, player: Player) -> str:
-        mean = self._mean(player.mean)
-        if player.plain["low"] is None:
+    def _interval_of(self, comparator: Comparator) -> str:
+        mean = self._mean(comparator.mean)
+        if comparator.plain["low"] is None:
             return mean
-        low, high = (fixed(player.plain[end], self._decimals) for end in ("low", "high"))
+        low, high = (fixed(comparator.plain[end], self._decimals) for end in ("low", "high"))
         return f"{mean} (95 % interval {low} to {high})"
 
-    def _clearly(self, choice: Player, total: bool = True) -> str:
+    def _clearly(self, choice: Comparator, total: bool = True) -> str:
         """Say how far a player is from the current rule, per row and in total, and how sure."""
         plain, rounds = choice.plain, self.stream.rounds
         difference = plain["difference"]
@@ -239,8 +241,8 @@ class Answer:
     def notes(self) -> list[str]:
         """Further facts, a sentence each."""
         notes = []
-        choice, rule = self.choice, self.player("rule")
-        learner, constant = self.player("learner"), self.player("constant")
+        choice, rule = self.choice, self.comparator("rule")
+        learner, constant = self.comparator("learner"), self.comparator("constant")
         if choice is not None and choice.kind == "rule" and learner is not None:
             best = self._interval_of(learner)
             notes.append(f"Of those that learn as they go, {learner} is best: {best}.")
@@ -259,7 +261,7 @@ class Answer:
     def _rare(self) -> str:
         """Say that a rare class is lost where all mistakes count alike."""
         counts = next(
-            (c for p in self.players if (c := p.record["result"].get("confusion")) is not None),
+            (c for p in self.comparators if (c := p.record["result"].get("confusion")) is not None),
             None,
         )
         if counts is None or "cost" in self.stream.table:
@@ -281,7 +283,7 @@ class Answer:
             f"Best found in hindsight, {self.model} fitted to {where}: "
             f"{self._mean(best)}; in-sample, so it looks better than it is."
         ]
-        better = [p.name for p in self.players if p.mean < best and not self.stream.logged]
+        better = [p.name for p in self.comparators if p.mean < best and not self.stream.logged]
         if better:
             notes.append(
                 f"{' and '.join(better)} did better than the best policy found: it is not the "
@@ -291,18 +293,18 @@ class Answer:
 
     def _notes_of_players(self) -> list[str]:
         notes = []
-        unseen = [f"{p.name} {100 * p.unseen:.2g} %" for p in self.players if p.unseen]
+        unseen = [f"{p.name} {100 * p.unseen:.2g} %" for p in self.comparators if p.unseen]
         if unseen:
             notes.append(
                 "The log never takes what some choices would do in part of the rows, so that "
                 f"their intervals allow for any outcome there: {', '.join(unseen[:_MOST_CLASSES])}."
             )
-        for player in self.players:
-            count = player.record["result"].get("restarts")
+        for comparator in self.comparators:
+            count = comparator.record["result"].get("restarts")
             if count is not None:
                 times = "once" if count == 1 else f"{count} times"
                 what = "no drift found" if count == 0 else f"drift found, started over {times}"
-                notes.append(f"{player.name}: {what}.")
+                notes.append(f"{comparator.name}: {what}.")
         return notes
 
     @property
@@ -333,10 +335,10 @@ class Answer:
         """How often each action was taken in each class: by the best choice, and now."""
         classes = getattr(self.stream.environment, "classes", None)
         tables: dict[str, Any] = {}
-        for player in (self.choice, self.current):
-            counts = player and player.record["result"].get("confusion")
-            if player is not None and counts:
-                tables[player.name] = counts
+        for comparator in (self.choice, self.current):
+            counts = comparator and comparator.record["result"].get("confusion")
+            if comparator is not None and counts:
+                tables[comparator.name] = counts
         if not classes or not tables:
             return None
         table: dict[str, Any] = {
@@ -359,7 +361,7 @@ class Answer:
         """Return the beginning of the report."""
         return Lead(
             self._said(page=True),
-            [self._choice(player) for player in self._shown],
+            [self._choice(comparator) for comparator in self._shown],
             self.stream.rounds,
             None if self.choice is None else self.choice.name,
             rewards=self.units.rewards,
@@ -388,12 +390,12 @@ class Answer:
         ]
         return pairs[:: max(1, len(pairs) // _MOST_POINTS)][:-1] + pairs[-1:]
 
-    def _choice(self, player: Player) -> Choice:
+    def _choice(self, comparator: Comparator) -> Choice:
         """Return the numbers of a player, and its difference to the current rule."""
         names = ["mean", "low", "high"]
         if self.current is not None:
             names += ["difference", "difference_low", "difference_high"]
-        return Choice(player.name, player.kind, *(player.plain[name] for name in names))
+        return Choice(comparator.name, comparator.kind, *(comparator.plain[name] for name in names))
 
     def print(self, console: Console, snippet: str, name: str) -> None:
         """Print the sentence, the table, and what is behind them."""
@@ -431,7 +433,7 @@ class Answer:
             "units": self.units.name,
             "actions": self.stream.names,
             "policies": self.policies,
-            "rows": [player.plain for player in self._shown],
+            "rows": [comparator.plain for comparator in self._shown],
             "best": self.units.mean(self.best),
             "found": self.model,
             "current": self.current and self.current.plain["mean"],
@@ -444,15 +446,15 @@ class Answer:
         }
 
     @property
-    def _shown(self) -> list[Player]:
+    def _shown(self) -> list[Comparator]:
         """All but the actions that are not the best one, and learners that coincide."""
-        best = self.player("constant")
-        shown = [p for p in self.players if p.kind != "constant" or p is best]
+        best = self.comparator("constant")
+        shown = [p for p in self.comparators if p.kind != "constant" or p is best]
         return [p for p in shown if p.name not in self.merged]
 
-    def ranked(self) -> list[Player]:
+    def ranked(self) -> list[Comparator]:
         """Return the players of the table, the best first."""
-        return sorted(self._shown, key=lambda player: player.mean)
+        return sorted(self._shown, key=lambda comparator: comparator.mean)
 
     def overview(self) -> tuple[tuple[str, ...], list[tuple[str, ...]], list[int]]:
         """Return headings and rows for a notebook, and the place of the current rule."""
@@ -485,7 +487,7 @@ class Answer:
 
     def listed(self) -> dict[str, dict[str, Any]]:
         """Return the rows of the table by name, the best first."""
-        rows = {player.name: dict(player.plain) for player in self.ranked()}
+        rows = {comparator.name: dict(comparator.plain) for comparator in self.ranked()}
         for row in rows.values():
             if not self.stream.logged:
                 del row["effective"]

@@ -101,7 +101,7 @@ class Stream:
         return None if log.floor is not None and log.floor > least else log.floor or least
 
     @property
-    def described(self) -> bool:
+    def takes_items(self) -> bool:
         """Whether rounds offer actions of their own, described by features."""
         return self.environment.n_actions is None
 
@@ -355,7 +355,7 @@ def _vw(path: Path, options: dict[str, Any], rounds: int | None, unit: str) -> S
         raise ParameterError(f"{name}= does not go with a file of {format}.")
     arguments = {known[name]: value for name, value in options.items()}
     if offers_change(path, format, limit):
-        arguments["described"] = True
+        arguments["items"] = True
         if isinstance(arguments.get("columns"), int):
             arguments["action_columns"] = arguments["columns"]
     environment = FromVW(str(path), **arguments)

@@ -33,10 +33,10 @@ from hannan.experiments.game import world_rng
 from hannan.experiments.plan import Plan, make_plan
 from hannan.experiments.results import replace_file
 from hannan.experiments.run import Run, run
-from hannan.replays.answer import Answer, Player
+from hannan.replays.answer import Comparator, ReplayAnswer
+from hannan.replays.comparators import check_players, learners_of, policies_of
 from hannan.replays.data import LISTS, OPTIONS, Stream, check_file_options, read_stream
 from hannan.replays.frames import write_frame
-from hannan.replays.players import check_players, learners_of, policies_of
 from hannan.replays.rule import Rule
 from hannan.replays.takeaways import decisions, snippet, take_rule, train_decider
 
@@ -96,13 +96,13 @@ class Replay:
         self._names = [originals.get(name, name) for name in stream.names]
         # A Decider takes text and numbers as names, and a truth value is no number.
         self._called = [n if type(n) in (int, float, str) else str(n) for n in self._names]
-        self._results = Answer(stream, done.records, done.times)
+        self._results = ReplayAnswer(stream, done.records, done.times)
         results = self._results
         self.answer, self.notes, self.warning = results.sentence, results.notes, results.warning
         self.code = snippet(stream, asked, results.choice)
 
     @property
-    def results(self) -> Answer:
+    def results(self) -> ReplayAnswer:
         """Figures of all choices, as the command line prints them."""
         return self._results
 
@@ -114,8 +114,8 @@ class Replay:
         its interval holds for all choices at once. Without a current rule it is the difference to
         the best single action.
         """
-        ranked = sorted(self._results.players, key=lambda player: player.mean)
-        rows = [{**player.plain, "name": player.name} for player in ranked]
+        ranked = sorted(self._results.comparators, key=lambda comparator: comparator.mean)
+        rows = [{**comparator.plain, "name": comparator.name} for comparator in ranked]
         return frame(by_column(rows, _COLUMNS))
 
     @cached_property
@@ -123,7 +123,7 @@ class Replay:
         """The best fixed choice, a fitted rule or a single action, which decides on new rows."""
         choice = self._results.choice
         if choice is None or choice.kind == "learner":
-            choice = self._results.player("rule", "constant")
+            choice = self._results.comparator("rule", "constant")
         if choice is None:
             raise ParameterError("The data say nothing about any rule: there is none to take away.")
         return take_rule(self._stream, self._plan.cells[0], choice, self._names)
@@ -143,7 +143,7 @@ class Replay:
         )
         first = next(r for r in self._done.records if r["cell"]["learner"] is None)
         with_it = {**first, "result": {**first["result"], "beside": [beside]}}
-        self._results = Answer(
+        self._results = ReplayAnswer(
             self._stream, [*self._done.records, *records_of(with_it)], self._done.times
         )
         return trained
@@ -172,7 +172,7 @@ class Replay:
         actions = [self._names[k] for k in decisions(self._stream, cell, choice)]
         return frame({"row": list(range(1, len(actions) + 1)), "decision": actions})
 
-    def _cell_of(self, choice: Player) -> Cell:
+    def _cell_of(self, choice: Comparator) -> Cell:
         cells = self._plan.cells
         own = (c for c in cells if c.learner is not None and c.learner["name"] == choice.name)
         return next(own, cells[0])
@@ -235,9 +235,9 @@ class Replay:
         shown = results.ranked()
         now = results.current
         dots = [
-            Dot(player.name, plain["mean"], _interval(plain["low"], plain["high"]))
-            for player in shown
-            if player is not now and (plain := player.plain)["mean"] is not None
+            Dot(comparator.name, plain["mean"], _interval(plain["low"], plain["high"]))
+            for comparator in shown
+            if comparator is not now and (plain := comparator.plain)["mean"] is not None
         ]
         ax = axes(self, ax, len(dots))
         label = f"mean {units.name} per row" + (f" ({units.unit})" if units.unit else "")

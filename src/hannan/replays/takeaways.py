@@ -14,12 +14,12 @@ from hannan.decisions import Decider
 from hannan.environments import FromLog
 from hannan.environments._features import column_of
 from hannan.experiments.cell import Cell
-from hannan.experiments.fitted_rules import Fitted, Tally, rows_of, sample_of
+from hannan.experiments.fitted_rules import Fitted, RuleTally, rows_of, sample_of
 from hannan.experiments.game import Game, world_rng
 from hannan.experiments.recorder import Marks
 from hannan.experiments.search import fit_rule
 from hannan.features import Features
-from hannan.replays.answer import Player
+from hannan.replays.answer import Comparator
 from hannan.replays.data import Stream
 from hannan.replays.rule import Rule, model_of
 
@@ -28,7 +28,7 @@ DECIDER = "hn.Decider"
 _BLOCK = 1024
 
 
-def snippet(stream: Stream, arguments: Mapping[str, Any], choice: Player | None) -> str:
+def snippet(stream: Stream, arguments: Mapping[str, Any], choice: Comparator | None) -> str:
     """Return Python that repeats the replay and asks the best choice about the first row."""
     data, *options = (f"{name}={value!r}" for name, value in arguments.items())
     call = ", ".join([data.partition("=")[2], *options])
@@ -42,7 +42,7 @@ def snippet(stream: Stream, arguments: Mapping[str, Any], choice: Player | None)
     return f"{code}print(replay.rule.decide({row!r}))"
 
 
-def decisions(stream: Stream, cell: Cell, choice: Player) -> Iterator[int]:
+def decisions(stream: Stream, cell: Cell, choice: Comparator) -> Iterator[int]:
     """Yield the action of the best choice in each row; a rule decides rows it was not fitted to."""
     environment, policies = cell.world()
     if choice.kind == "constant":
@@ -58,12 +58,12 @@ def decisions(stream: Stream, cell: Cell, choice: Player) -> Iterator[int]:
             yield from rule.choose(rows_of(policies, done, block), done).tolist()
             done += len(block)
     else:
-        game = Game(cell.player(), environment, stream.rounds, world_rng(cell.seed))
+        game = Game(cell.make_learner(), environment, stream.rounds, world_rng(cell.seed))
         for this_round in game:
             yield int(this_round.action)  # type: ignore[arg-type]
 
 
-def take_rule(stream: Stream, cell: Cell, choice: Player, names: list[Any]) -> Rule:
+def take_rule(stream: Stream, cell: Cell, choice: Comparator, names: list[Any]) -> Rule:
     """Return the best rule, fitted to all rows; `names` are those of the actions."""
     if stream.columns is None:
         raise ParameterError("A rule needs a table of rows, not a log of Vowpal Wabbit.")
@@ -103,7 +103,7 @@ def train_decider(
     """Return a `Decider` that has played the file, in the units of the file, and its results.
 
     It reads the columns as the replay did, and sees the loss of its own action only. Results are
-    those of a learner, as `Tally.as_dict` returns them.
+    those of a learner, as `RuleTally.as_dict` returns them.
     """
     environment, units = stream.environment, stream.units
     if stream.columns is None or isinstance(environment, FromVW):
@@ -117,10 +117,10 @@ def train_decider(
         bare = bare.clone(method="rejection")
     places = {name: k for k, name in enumerate(names)}
     rounds = bare.rounds(stream.rounds, world_rng(seed))
-    tally, marks = Tally(DECIDER, "decider", 0, 0), Marks(points, stream.rounds)
+    tally, marks = RuleTally(DECIDER, "decider", 0, 0), Marks(points, stream.rounds)
     for t, (this_round, row) in enumerate(zip(rounds, rows, strict=False), start=1):
         decision = decider.decide(row)
-        loss = this_round.reveal(places[decision.action], Feedback.SEMI)
+        loss = this_round.reveal(places[decision.action], Feedback.BANDIT)
         if loss is None:  # the log does not say
             decider.expire(older_than=0.0)
         else:

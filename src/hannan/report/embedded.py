@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.report.palette import LEARNERS, POLICIES, slots
-from hannan.report.sections import Record, Section, Standing
+from hannan.report.sections import LearnerResults, Record, Section
 from hannan.report.spread import FloatArray, Spread
 
 
@@ -39,7 +39,7 @@ def _section(section: Section, colours: dict[str, int], points: int, lanes: int)
     }
 
 
-def _series(standing: Standing, slot: int, points: int) -> dict[str, Any]:
+def _series(standing: LearnerResults, slot: int, points: int) -> dict[str, Any]:
     kept = _kept(standing.t, points)
     bound, certificate = standing.bound_curve[kept], standing.certificate_curve[kept]
     return {

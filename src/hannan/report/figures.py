@@ -13,7 +13,7 @@ import numpy as np
 
 from hannan._packages import package
 from hannan.report.palette import LEARNERS, slots
-from hannan.report.sections import Record, Section, Standing, Times, gather
+from hannan.report.sections import LearnerResults, Record, Section, Times, gather
 from hannan.report.spread import Spread
 
 _STYLE = {
@@ -199,7 +199,7 @@ def _curves(
             ax.fill_between(s.t, band.low, band.high, color=look["color"], alpha=0.14, lw=0)
 
 
-def _look(standing: Standing, colours: Mapping[str, int]) -> dict[str, Any]:
+def _look(standing: LearnerResults, colours: Mapping[str, int]) -> dict[str, Any]:
     """Colour, width and pattern of a learner's line."""
     again, slot = divmod(colours[standing.label], len(LEARNERS))
     thick = 1.9 if standing.ours else 1.0
@@ -223,7 +223,7 @@ def _range(
     return (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
 
 
-def _settled(standing: Standing) -> Any:
+def _settled(standing: LearnerResults) -> Any:
     return standing.t >= (standing.t[-1] / 20 if len(standing.t) else 0)
 
 

@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 
 from hannan.experiments.over_data import OverData
-from hannan.report.sections import Section, Standing
+from hannan.report.sections import LearnerResults, Section
 from hannan.report.spread import Spread
 from hannan.report.wording import counted, listed, number, plus_minus, span
 
@@ -22,7 +22,7 @@ def reading(sections: Sequence[Section]) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def lead(first: Standing, second: Standing) -> Spread:
+def lead(first: LearnerResults, second: LearnerResults) -> Spread:
     """By how much the second loses more a round, over the seeds that both have played."""
     losses = [
         dict(zip(s.seeds, (r["result"]["mean_loss"] for r in s.records), strict=True))
@@ -33,7 +33,7 @@ def lead(first: Standing, second: Standing) -> Spread:
     return Spread.of(pairs.reshape(-1, 2) @ [-1.0, 1.0])
 
 
-def clear_over_data(first: Standing, second: Standing) -> bool:
+def clear_over_data(first: LearnerResults, second: LearnerResults) -> bool:
     """Whether the second would lose more on most data like these, rounds drawn in blocks."""
     curves = []
     for standing in (first, second):
@@ -82,7 +82,7 @@ def _winners(sections: Sequence[Section]) -> list[str]:
     return [f"Least was lost by {'; by '.join(clauses)}."] if clauses else []
 
 
-def _ahead(best: Standing, second: Standing, numbers: bool) -> str:
+def _ahead(best: LearnerResults, second: LearnerResults, numbers: bool) -> str:
     margin = lead(best, second)
     least = f" ({number(second.mean_loss.mean)})" if numbers else ""
     if margin.low > 0 and clear_over_data(best, second):
@@ -117,5 +117,5 @@ def _bounds(sections: Sequence[Section]) -> str:
     )
 
 
-def _name(standing: Standing) -> str:
+def _name(standing: LearnerResults) -> str:
     return f"<strong>{escape(standing.label)}</strong>"

@@ -23,7 +23,7 @@ Times = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class Standing:
+class LearnerResults:
     """One learner in one environment, over all its seeds: a record for each, all times by key.
 
     The label is the learner's name, numbered where several learners have it.
@@ -166,7 +166,7 @@ class Section:
     """One environment and the learners that met it."""
 
     label: str
-    standings: Sequence[Standing]
+    standings: Sequence[LearnerResults]
 
     @property
     def environment(self) -> Mapping[str, Any]:
@@ -186,7 +186,7 @@ class Section:
         return max(int(r["result"]["rounds"]) for s in self.standings for r in s.records)
 
     @cached_property
-    def ranking(self) -> list[Standing]:
+    def ranking(self) -> list[LearnerResults]:
         """By mean loss, least first; those without one last."""
         return sorted(self.standings, key=lambda s: s.rank)
 
@@ -239,7 +239,7 @@ def gather(records: Iterable[Record], times: Times) -> list[Section]:
         tables = [records[0]["cell"]["learner"] for records in group.values()]
         labels = _numbered([str(table.get("title") or table["name"]) for table in tables])
         players = zip(labels, group.values(), strict=True)
-        found.append([Standing(label, records, times) for label, records in players])
+        found.append([LearnerResults(label, records, times) for label, records in players])
     worlds = [standings[0].records[0]["cell"]["environment"] for standings in found]
     names = _numbered([world["name"] for world in worlds])
     return [Section(name, standings) for name, standings in zip(names, found, strict=True)]

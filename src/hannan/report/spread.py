@@ -56,7 +56,7 @@ def growth(t: FloatArray, regret: FloatArray) -> float | None:
     """The exponent b of the power law a·t^b that fits a curve best from T/10 on.
 
     Least squares on logarithms. None where the curve is not positive for long enough: a power
-    law says nothing about a learner that beats the best policy.
+    distribution says nothing about a learner that beats the best policy.
 
     >>> t = np.arange(1.0, 200.0)
     >>> print(f"{growth(t, 3 * np.sqrt(t)):.3f}")

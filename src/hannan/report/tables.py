@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from hannan.report.palette import LEARNERS
-from hannan.report.sections import Section, Standing
+from hannan.report.sections import LearnerResults, Section
 from hannan.report.wording import NOTHING, described, duration, number, plus_minus, written
 
 Slots = Mapping[str, int]
@@ -48,7 +48,7 @@ def standings(section: Section, colours: Slots) -> str:
     return _table("standings", f"<th scope='col'>Learner</th>{columns}", rows)
 
 
-def _final(s: Standing, mean: str) -> dict[str, str]:
+def _final(s: LearnerResults, mean: str) -> dict[str, str]:
     speed, verdict = s.seconds_per_round, ""
     if s.within_bound is not None:
         word, mark = ("below its bound", "✓") if s.within_bound else ("above its bound", "✗")
@@ -107,7 +107,7 @@ def parameters(section: Section, colours: Slots) -> str:
     return f"<p class='note'>{', '.join(facts)}</p>{_table('parameters', columns, rows)}"
 
 
-def _parameters_of(s: Standing, colours: Slots) -> str:
+def _parameters_of(s: LearnerResults, colours: Slots) -> str:
     first = s.records[0]
     shared = first["cell"].get("shared_with_learner") or {}
     own = [_code(described(s.learner)), *(_where(name, table) for name, table in shared.items())]
@@ -139,7 +139,7 @@ def _seeds(seeds: Sequence[object]) -> str:
     return ", ".join(map(str, seeds))
 
 
-def _who(standing: Standing, colours: Slots) -> str:
+def _who(standing: LearnerResults, colours: Slots) -> str:
     kind = "ours" if standing.ours else "baseline"
     label = f"{swatch(colours[standing.label])}{escape(standing.label)}"
     return f"<th scope='row' class='{kind}'>{label}</th>"

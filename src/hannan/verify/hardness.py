@@ -37,7 +37,8 @@ class Bisection(Environment):
 
     It knows the learner and all that has happened but no random number still to be drawn. So it
     asks copies of the learner in its present state, with other randomness, what they would play:
-    given the past these are independent of the learner's own action and have its law, and the
+    given the past these are independent of the learner's own action and have its distribution, and
+    the
     majority of three agrees with it at least half of the time. Others tell how often it agrees.
     Points are fractions, as floats would run out after 52 rounds; `name` says what the learner
     calls them.

@@ -1,4 +1,4 @@
-"""What noise costs by itself: the law of a learner's noise, and the Laplace complexity G."""
+"""What noise costs by itself: the distribution of a learner's noise, and the Laplace complexity G."""
 
 import itertools
 import math
@@ -31,7 +31,7 @@ class Case(NamedTuple):
 
 
 @claim("noise-law", "Algorithm 2", "Kolmogorov–Smirnov, binomial: false alarm below 1e-5")
-def noise_law(effort: Effort) -> Iterator[Check]:
+def noise_distribution(effort: Effort) -> Iterator[Check]:
     """A learner with parameter ε perturbs every coordinate of every context by independent Laplace
     noise of scale 1/ε, drawn anew each round.
 
@@ -61,7 +61,7 @@ def draw_of(learner: ContextFTPL, number: int = 0) -> Draw:
 
 
 def _fits(what: str, values: FloatArray, scale: float, at_most: bool = True) -> Check:
-    """Check how far values are from Laplace's law, as Kolmogorov and Smirnov measure it."""
+    """Check how far values are from Laplace's distribution, as Kolmogorov and Smirnov measure it."""
     far = float(stats.kstest(values, stats.laplace(scale=scale).cdf).statistic)
     return Check(what, far, float(stats.kstwo.isf(_LEVEL, values.size)), at_most)
 
@@ -78,7 +78,7 @@ def _correlation(draws: FloatArray) -> float:
 
 
 def _plays(effort: Effort, oracle: Oracle, ahead: float) -> float:
-    r"""Return the distance of a learner's plays from their law, in standard errors.
+    r"""Return the distance of a learner's plays from their distribution, in standard errors.
 
     One of two actions is ahead by x/ε. The difference of two unit Laplace variables exceeds x
     with probability :math:`(\frac12 + \frac x4) e^{-x}`.

@@ -172,7 +172,7 @@ def _weights(effort: Effort, L: int, r: int, n: int) -> FloatArray:
     for level in (0.0, 1.0, 2.0, 2.6, 3.2, 3.8):
         total = oracle.objective()
         total.add(0, np.array([level, 0.0]))
-        q = float(total.law(0, Draw(noise, 0, 1.0))[0])
+        q = float(total.distribution(0, Draw(noise, 0, 1.0))[0])
         W = np.empty(n)
         for i in range(n):
             found, used = total.weights(0, np.array([0]), Draw(noise, draw, 1.0), L, r)

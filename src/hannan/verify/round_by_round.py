@@ -1,7 +1,8 @@
-"""The law of every single round: of what is played, of what is estimated and of what is measured.
+"""The distribution of every single round: of what is played, of what is estimated and of what is measured.
 
-Two actions on one context, where the leader under Laplace noise has a law in closed form. Given the
-past, what a round does is compared with its mean by that law. Such differences add up to a
+Two actions on one context, where the leader under Laplace noise has a distribution in closed form.
+Given the
+past, what a round does is compared with its mean by that distribution. Such differences add up to a
 martingale, so that a sum over many rounds shows mistakes that no bound on regret would.
 """
 
@@ -67,7 +68,7 @@ class Sums:
 
 
 class Plays:
-    """Actions beside their law: how often, on which side of a tie, and after which actions."""
+    """Actions beside their distribution: how often, on which side of a tie, and after which actions."""
 
     def __init__(self, sums: Sums) -> None:
         self._sums = sums
@@ -90,7 +91,7 @@ class Plays:
 @claim("round-by-round", "Algorithm 2, self-tuning and Theorem 5", _CONFIDENCE)
 def full_information(effort: Effort) -> Iterator[Check]:
     """In every round the leader of all losses before it, of the guess for it, and of fresh Laplace
-    noise of size 1/ε is played; self-tuned, 1/ε = D/G, and D grows by what this law loses to that
+    noise of size 1/ε is played; self-tuned, 1/ε = D/G, and D grows by what this distribution loses to that
     of a round later; by schedule 1/ε = √(2t/G).
     """
     T = effort.pick(9000, 90_000)
@@ -151,7 +152,7 @@ def _games(where: str, learner: Any, T: int, guesses: FloatArray) -> Iterator[Ch
 @claim("round-by-round-bandit", "Algorithm 3 and self-tuning", _CONFIDENCE)
 def bandit(effort: Effort) -> Iterator[Check]:
     """With bandit feedback the same holds for the estimates; each has the mean (1-(1-q)^L)ℓ by the
-    law of its own round and no more than L times the loss, L = ⌈√(Kt)⌉ in round t, and what
+    distribution of its own round and no more than L times the loss, L = ⌈√(Kt)⌉ in round t, and what
     instability cost is measured by a draw that is independent of it.
     """
     T = effort.pick(3000, 42_000)

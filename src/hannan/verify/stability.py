@@ -57,8 +57,11 @@ class Turn(NamedTuple):
     @property
     def chance(self) -> float:
         """Deviation of the stability that chance may cause."""
-        laws = (self.before / self.draws, self.after / self.draws)
-        variance = sum(law @ self.cost**2 - (law @ self.cost) ** 2 for law in laws)
+        distributions = (self.before / self.draws, self.after / self.draws)
+        variance = sum(
+            distribution @ self.cost**2 - (distribution @ self.cost) ** 2
+            for distribution in distributions
+        )
         return float(_SIGMAS * np.sqrt(variance / self.draws))
 
     @property

@@ -37,7 +37,7 @@ def decomposition(effort: Effort) -> Iterator[Check]:
     """The perturbed leader's regret is at most stability, what it costs not to know the round, plus
     error, the spread of the noise over policies.
 
-    Policies take turns at being good, then one stays so; and another law of noise.
+    Policies take turns at being good, then one stays so; and another distribution of noise.
     """
     rng = effort.rng("theorem-1")
     T, d, K, N, epsilon = effort.pick(200, 800), 4, 3, 24, effort.pick(6, 3) / 10
@@ -62,7 +62,7 @@ def decomposition(effort: Effort) -> Iterator[Check]:
     yield Check("error, against the printed lemma", terms.error, printed.terms["error"])
     yield Check("half the error, against the sharp one", terms.error / 2, sharp.terms["error"])
     yield Check("sharp bound against the printed one", sharp.value, printed.value)
-    yield _other_law(effort, oracle, world)
+    yield _other_distribution(effort, oracle, world)
 
 
 @claim("one-sided-error", "Theorem 1, sharp form", "five standard errors: false alarm below 1e-6")
@@ -110,7 +110,7 @@ def _terms(learner: ContextFTPL, world: FromArrays, draws: int) -> Terms:
     return Terms(stability, float((-high - low).mean()), regret, after.sum(axis=0) - best)
 
 
-def _other_law(effort: Effort, oracle: Oracle, world: FromArrays) -> Check:
+def _other_distribution(effort: Effort, oracle: Oracle, world: FromArrays) -> Check:
     """Try Algorithm 1 with a random number of one-sided fake outcomes on random contexts."""
     contexts, losses = (world.contexts or [])[:100], np.asarray(world.losses)[:100]
     d, K = len(set(contexts)), losses.shape[1]
@@ -123,7 +123,7 @@ def _other_law(effort: Effort, oracle: Oracle, world: FromArrays) -> Check:
     limits = []
     for i in range(effort.pick(60, 1000)):
         total, mirror = oracle.objective(), oracle.objective()
-        for x, fake in fakes(effort.rng("law", i)):
+        for x, fake in fakes(effort.rng("distribution", i)):
             total.add(x, fake)
             mirror.add(x, -fake)
         limit = -mirror.minima()[0] - total.minima()[0]

@@ -114,7 +114,7 @@ def test_noise_on_scores_is_what_is_documented():
 def test_the_law_is_that_of_the_draws():
     oracle = RiverPolicies(BAYES, 3)
     total, fakes = taught(oracle), noise(oracle)
-    q = total.law(ROWS[0], Draw(fakes, 0, 2.0))
+    q = total.distribution(ROWS[0], Draw(fakes, 0, 2.0))
     draws = 4000
     share = total.chosen(ROWS[0], Draw(fakes, 0, 2.0), draws).mean(axis=0)
     assert q.min() > 0.01
@@ -124,7 +124,7 @@ def test_the_law_is_that_of_the_draws():
 
 def test_before_the_first_round_every_action_may_be_played():
     oracle = RiverPolicies(BAYES, 4)
-    q = oracle.objective().law(ROWS[0], Draw(noise(oracle), 0, 1.0))
+    q = oracle.objective().distribution(ROWS[0], Draw(noise(oracle), 0, 1.0))
     assert q == pytest.approx([0.25] * 4)
 
 

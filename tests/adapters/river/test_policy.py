@@ -31,7 +31,7 @@ def linear(n=3, **options):
 class Spy(hn.Learner):
     """Plays the first action that is available and keeps what it is shown."""
 
-    feedback = hn.Feedback.SEMI
+    feedback = hn.Feedback.BANDIT
     late = "Spy cannot decide."
 
     def __init__(self, n_actions=3, loss_range=(0.0, 1.0)):
@@ -94,7 +94,7 @@ def test_a_log_is_replayed_by_river():
     # 1,000 of 3,000 matched on average; 5 standard deviations.
     assert abs(used - 1000) < 130
     assert policy.unlearned == 0
-    assert policy.player.rounds == used
+    assert policy.current_learner.rounds == used
     assert total.get() > 0.75
 
 
@@ -112,7 +112,7 @@ def test_rewards_become_losses_by_their_ranges():
     policy = RiverPolicy(Spy(loss_range=(1.0, 3.0)), reward_range=(-1.0, 3.0))
     for reward in (-1.0, 3.0, 0.0, np.True_):
         policy.update(policy.pull(ARMS), reward)
-    assert policy.player.losses == [3.0, 1.0, 2.5, 2.0]
+    assert policy.current_learner.losses == [3.0, 1.0, 2.5, 2.0]
 
 
 def test_arms_are_numbered_as_they_appear_and_may_be_missing():
@@ -120,13 +120,13 @@ def test_arms_are_numbered_as_they_appear_and_may_be_missing():
     assert policy.pull(["b", "a"]) == "b"
     assert policy.pull(["c", "a"]) == "c"
     assert policy.pull(["d", "b", "a", "c"]) == "b"
-    assert [there for _, there in policy.player.asked] == [[0, 1], [2, 1], None]
+    assert [there for _, there in policy.current_learner.asked] == [[0, 1], [2, 1], None]
 
 
 def test_arms_may_be_given_in_order():
     policy = RiverPolicy(Spy(), arms=["z", "y", "x"])
     assert policy.pull(["x", "y"]) == "x"
-    assert policy.player.asked == [(None, [2, 1])]
+    assert policy.current_learner.asked == [(None, [2, 1])]
 
 
 def test_a_real_learner_plays_among_the_arms_that_are_there():
@@ -150,17 +150,17 @@ def test_late_rewards_find_their_pulls():
             loss = ((t + i) % 3) / 2
             learner.update(loss, decision=made[i])
             policy.update(pulled[i], dict(contexts[i]), 1.0 - loss)
-    assert policy.player.open_decisions == []
+    assert policy.current_learner.open_decisions == []
 
 
 def test_pulls_that_wait_too_long_are_given_up():
     policy = RiverPolicy(linear(), pending=2)
     pulled = [policy.pull(ARMS, {"x": x}) for x in (0.0, 0.5, 1.0)]
-    assert policy.player.open_decisions == [1, 2]
+    assert policy.current_learner.open_decisions == [1, 2]
     policy.update(pulled[0], {"x": 0.0}, 1.0)
-    assert (policy.unlearned, policy.player.rounds, policy._n) == (1, 0, 1)
+    assert (policy.unlearned, policy.current_learner.rounds, policy._n) == (1, 0, 1)
     policy.update(pulled[2], {"x": 1.0}, 1.0)
-    assert (policy.unlearned, policy.player.open_decisions) == (1, [1])
+    assert (policy.unlearned, policy.current_learner.open_decisions) == (1, [1])
 
 
 def test_the_burn_in_is_ranked_and_not_learned():
@@ -170,7 +170,7 @@ def test_the_burn_in_is_ranked_and_not_learned():
         assert arm == (["tea"] * 2 + ["juice"] * 2 + ["milk"] * 2 + ["tea"] * 2)[t]
         policy.update(arm, float(arm == "milk"))
     assert policy.unlearned == 6
-    assert len(policy.player.losses) == 2
+    assert len(policy.current_learner.losses) == 2
     assert policy.ranking[0] == "milk"
     assert "milk" in repr(policy)
 
@@ -180,11 +180,11 @@ def test_an_arm_of_another_policy_is_not_learned():
     policy.pull(ARMS, {"x": 1.0})
     policy.update("milk", {"x": 1.0}, 1.0)
     policy.update("tea", {"x": 2.0}, 1.0)
-    assert (policy.unlearned, policy.player.losses) == (2, [])
+    assert (policy.unlearned, policy.current_learner.losses) == (2, [])
     policy.update("tea", {"x": 1.0}, 1.0)
-    assert (policy.unlearned, policy.player.losses) == (2, [0.0])
+    assert (policy.unlearned, policy.current_learner.losses) == (2, [0.0])
     policy.update("tea", {"x": 1.0}, 1.0)
-    assert (policy.unlearned, policy.player.losses) == (3, [0.0])
+    assert (policy.unlearned, policy.current_learner.losses) == (3, [0.0])
 
 
 def test_a_clone_has_learned_nothing_and_a_copy_everything():
@@ -196,7 +196,7 @@ def test_a_clone_has_learned_nothing_and_a_copy_everything():
         policy.update(arm, context, float(arm == "juice"))
     twins = [copy.deepcopy(policy), pickle.loads(pickle.dumps(policy))]
     fresh = policy.clone()
-    assert fresh._n == fresh.player.rounds == 0
+    assert fresh._n == fresh.current_learner.rounds == 0
     assert [fresh.pull(ARMS, {"x": x / 20}) for x in range(20)] == start
     later = [context for _, context, _, _ in drinks(30, seed=1)]
     expected = [policy.pull(ARMS, context) for context in later]
@@ -224,10 +224,10 @@ def test_a_refused_call_changes_nothing(call, error):
     arm = policy.pull(["tea", "juice"], {"x": 0.0})
     with pytest.raises(error):
         call(policy)
-    assert policy._n == policy.unlearned == policy.player.rounds == 0
+    assert policy._n == policy.unlearned == policy.current_learner.rounds == 0
     assert policy._numbering.labels == ["tea", "juice"]
     policy.update(arm, {"x": 0.0}, 1.0)
-    assert policy.player.rounds == 1
+    assert policy.current_learner.rounds == 1
     assert policy.pull(["milk"], {"x": 0.0}) == "milk"
 
 
@@ -247,7 +247,7 @@ def test_who_learns_nothing_may_play():
         policy.update(arm, 0.5)
         pulled.add(arm)
     assert pulled == set(ARMS)
-    assert policy.player.rounds == 30
+    assert policy.current_learner.rounds == 30
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,10 @@ from hannan.core.validation import FloatArray, check_integer, refuse
 
 Actions = str | Sequence[Any]
 
-_HOWS = ("names", "positions", "described")
+_HOWS = ("names", "positions", "items")
 _ADVICE = (
-    "; or, if their features change from round to round, take hn.bandit(actions='described') with "
-    "actions='described', or number them with actions='positions'"
+    "; or, if their features change from round to round, take hn.bandit(actions='items') with "
+    "actions='items', or number them with actions='positions'"
 )
 
 
@@ -36,11 +36,11 @@ class Translation:
         if not self.fixed and actions not in _HOWS:
             accepted = "'names', 'positions', 'described' or a list of the actions there are"
             raise refuse(owner, "actions", accepted, actions)
-        self.described = not self.fixed and actions == "described"
-        if action_encoding is not None and not self.described:
+        self.takes_items = not self.fixed and actions == "items"
+        if action_encoding is not None and not self.takes_items:
             raise ParameterError(
                 "action_encoding= says how features of actions become rows, so it goes with "
-                "actions='described'."
+                "actions='items'."
             )
         self._contexts = Rows(owner, "encoding", encoding)
         self._rows = Rows(owner, "action_encoding", action_encoding)
@@ -56,7 +56,7 @@ class Translation:
         """Return the context, a `Menu` of described actions, and the numbers of the actions."""
         numbers = self.numbers(actions, limit)
         ours = _encoded(self._contexts, context, "context")
-        if self.described:
+        if self.takes_items:
             return Menu(ours, [self._row(action) for action in actions]), numbers
         return ours, numbers
 
@@ -66,7 +66,7 @@ class Translation:
 
     def keep(self, actions: Sequence[Any]) -> None:
         """Give new ones among these actions their numbers; described ones have their places."""
-        if not self.described:
+        if not self.takes_items:
             self._numbering.keep(self._known_by(actions))
 
     def _known_by(self, actions: Sequence[Any]) -> Sequence[Any]:

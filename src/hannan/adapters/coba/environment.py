@@ -33,7 +33,7 @@ class FromCoba(Environment):
     reward_range
         (low, high) of the rewards.
     encoding, actions, action_encoding
-        How contexts and actions become ours: as in `CobaLearner`. With actions="described" the
+        How contexts and actions become ours: as in `CobaLearner`. With actions="items" the
         context of a round is a `Menu` of what it offers.
     take
         Read so many interactions at most; needed where they have no end.
@@ -96,7 +96,7 @@ class FromCoba(Environment):
             )
         self.labels = translation.labels
         # Described actions are those that a round offers.
-        K = None if translation.described else len(self.labels)
+        K = None if translation.takes_items else len(self.labels)
         self.n_actions = K  # type: ignore[assignment]
         self._losses: list[FloatArray] = []
         self._available: list[list[int] | None] = []  # None for all

@@ -29,7 +29,7 @@ class CobaLearner:
     :math:`(high - r)/(high - low)`, moved to the learner's own `loss_range`.
 
     coba also wants the probability q of the action that was chosen. Where the learner does not
-    know the law of its action, m = `draws` copies of it with randomness of their own decide on the
+    know the distribution of its action, m = `draws` copies of it with randomness of their own decide on the
     same context, H of them for the same action, and
 
     .. math:: \hat p = \frac{H + 1}{m + 1}, \qquad
@@ -57,8 +57,8 @@ class CobaLearner:
     actions
         "names" numbers actions as they first appear; "positions" by their place in the list, for
         actions whose features change all the time; a list says which there are and in what order.
-        Where fewer than the learner's actions are offered, it chooses among them. "described" is
-        for learners of described actions, `hn.bandit(actions="described")`: the features of each
+        Where fewer than the learner's actions are offered, it chooses among them. "items" is
+        for learners of described actions, `hn.bandit(actions="items")`: the features of each
         action are its row in a `Menu`.
     action_encoding
         How described actions become rows: as `encoding` does it for contexts. A single number is a
@@ -99,7 +99,7 @@ class CobaLearner:
         self.action_encoding = action_encoding
         self._rewards = Scale(self, reward_range)
         self._translation = Translation(self, encoding, actions, action_encoding)
-        self.player: Any = None
+        self.current_learner: Any = None
         self._range = (0.0, 1.0)
         self._made = 0
         self._waiting: int | None = None  # the place of the round that `act` opened
@@ -132,7 +132,7 @@ class CobaLearner:
         Without draws there is no probability, and a described action is in {"action": …}.
         """
         player, mine, numbers, some = self._read(context, actions)
-        law = None if self.draws is None else player.propensities(mine, self.draws, some)
+        distribution = None if self.draws is None else player.propensities(mine, self.draws, some)
         opened = _Round(mine)
         opened.place = self._made
         if self._waiting is not None and player.late is None:  # another reward comes first
@@ -146,10 +146,10 @@ class CobaLearner:
         number = int(opened.action)
         opened.label = actions[numbers.index(number)]
         info = {"decision": opened}
-        if law is not None:
-            return opened.label, float(law.given(number)[number]), info
+        if distribution is not None:
+            return opened.label, float(distribution.given(number)[number]), info
         # coba may take features for something else
-        return {"action": opened.label} if self._translation.described else opened.label, info
+        return {"action": opened.label} if self._translation.takes_items else opened.label, info
 
     def score(self, context: Any, actions: Sequence[Any], action: Any) -> float:
         """The probability of an action now, without playing."""
@@ -172,7 +172,7 @@ class CobaLearner:
     ) -> None:
         """What the action of a decision has earned."""
         _check_single(context, action, reward)
-        if not isinstance(decision, _Round) or self.player is None:
+        if not isinstance(decision, _Round) or self.current_learner is None:
             raise OrderError(
                 "CobaLearner.learn() needs the decision that predict() returned. Actions another "
                 "policy took, as with learn='off' or RejectionCB, teach a learner with bandit "
@@ -186,12 +186,12 @@ class CobaLearner:
         low, high = self._range
         loss = min(high, low + (high - low) * self._rewards.loss(reward))  # whatever rounding does
         if decision.number is not None:
-            self.player.update(loss, decision=decision.number)
+            self.current_learner.update(loss, decision=decision.number)
             return
         if self._waiting != decision.place:
-            why = "" if self.player.late is None else f" {self.player.late}"
+            why = "" if self.current_learner.late is None else f" {self.current_learner.late}"
             raise OrderError(f"Round {decision.place} of CobaLearner is over or was dropped.{why}")
-        self.player.update(loss)
+        self.current_learner.update(loss)
         self._waiting = None
 
     def __repr__(self) -> str:
@@ -209,12 +209,12 @@ class CobaLearner:
                 f"CobaLearner chooses among listed actions; coba offered {actions!r}. "
                 "Continuous actions have to be discretised first."
             )
-        known, player = self._translation, self.player
+        known, player = self._translation, self.current_learner
         if player is None:
             given: Any = self.learner
             ready, count = isinstance(given, Learner), len(known.labels if known.fixed else actions)
             player = copy.deepcopy(given) if ready else self._check(given(count))
-        n_actions = None if known.described else count_actions(player)
+        n_actions = None if known.takes_items else count_actions(player)
         mine, numbers = known.read(context, actions, n_actions)
         some = sorted(numbers) if n_actions is not None and len(numbers) < n_actions else None
         return player, mine, numbers, some
@@ -222,15 +222,15 @@ class CobaLearner:
     def _check(self, learner: Any) -> Any:
         """A learner that can be told what coba tells."""
         check_bandit("CobaLearner", learner)
-        described, name = self._translation.described, type(learner).__name__
-        if learner.described and not described:
+        described, name = self._translation.takes_items, type(learner).__name__
+        if learner.takes_items and not described:
             raise ParameterError(
-                f"{name} is for actions described by features: pass actions='described'."
+                f"{name} is for actions described by features: pass actions='items'."
             )
-        if described and not learner.described:
+        if described and not learner.takes_items:
             raise ParameterError(
-                f"actions='described' needs a learner for described actions, and {name} is for "
-                "those that are the same in every round. Take hn.bandit(actions='described'), or "
+                f"actions='items' needs a learner for described actions, and {name} is for "
+                "those that are the same in every round. Take hn.bandit(actions='items'), or "
                 "another value of actions=."
             )
         if not described:
@@ -239,8 +239,8 @@ class CobaLearner:
 
     def _keep(self, player: Any, actions: Sequence[Any]) -> None:
         self._translation.keep(actions)
-        if self.player is None:
-            self.player = player
+        if self.current_learner is None:
+            self.current_learner = player
             self._range = losses_of(player)
 
 

@@ -45,7 +45,7 @@ def log_from_coba(
         (low, high) of the rewards.
     encoding, actions, action_encoding
         How contexts and actions become ours: as in `CobaLearner`; not by position. With
-        actions="described" each context is a `Menu` of what was offered.
+        actions="items" each context is a `Menu` of what was offered.
     take
         Read so many interactions at most.
 
@@ -65,9 +65,9 @@ def log_from_coba(
     offers: list[list[int] | None] = []
     for row in interactions(environment, "log_from_coba", take):
         offered, action, reward, probability = _logged(row)
-        place = _place(action, offered) if translation.described else 0
+        place = _place(action, offered) if translation.takes_items else 0
         context, numbers = translation.read(row.get("context"), offered)
-        if not translation.described:
+        if not translation.takes_items:
             translation.keep(offered)
             (place,) = translation.numbers([action])
             translation.keep([action])
@@ -75,7 +75,7 @@ def log_from_coba(
         rows.append((context, place, rewards.loss(reward), probability))
     contexts, taken, losses, propensities = zip(*rows, strict=True) if rows else ((), (), (), ())
     K = len(translation.labels)
-    if translation.described:
+    if translation.takes_items:
         K = max(map(len, contexts), default=1)
     some = any(offer is not None and len(set(offer)) < K for offer in offers)
     everything = list(range(K))
@@ -139,7 +139,7 @@ class LoggedEnvironment:
             yield {
                 "context": context,
                 "actions": offered,
-                "action": offered[row.action] if log.described else row.action,
+                "action": offered[row.action] if log.takes_items else row.action,
                 "reward": reward,
                 "probability": row.propensity,
             }
@@ -161,7 +161,7 @@ def _logged(row: Mapping[str, Any]) -> tuple[list[Any], Any, Any, float]:
     if missing:
         raise ParameterError(
             f"log_from_coba needs interactions with action, reward and probability; got one "
-            f"without {' and '.join(missing)}. What a log did not draw from a known law cannot "
+            f"without {' and '.join(missing)}. What a log did not draw from a known distribution cannot "
             "be weighed; environments with rewards for all actions are played with FromCoba."
         )
     return row.get("actions") or [], row["action"], row["reward"], float(row["probability"])

@@ -62,7 +62,7 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
     ...     context = {"rain": t % 2}
     ...     arm = policy.pull(["walk", "drive"], context)
     ...     policy.update(arm, context, float((arm == "drive") == context["rain"]))
-    >>> policy.player.best_policy()([1.0]), policy.player.best_policy()([0.0])
+    >>> policy.current_learner.best_policy()([1.0]), policy.current_learner.best_policy()([0.0])
     (1, 0)
     """
 
@@ -104,7 +104,7 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
             self._numbering.keep(arms)
         self._open: deque[_Pull] = deque()
         self._made: Any = None
-        self.player: Any = learner.clone()
+        self.current_learner: Any = learner.clone()
         self.unlearned = 0
 
     def pull(self, arm_ids: Iterable[Hashable], context: Any = None) -> Any:
@@ -121,7 +121,7 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         while len(self._open) > self.pending:
             given_up = self._open.popleft().decision
             if isinstance(given_up, Decision):
-                self.player.forget(given_up)
+                self.current_learner.forget(given_up)
         return arm
 
     def update(
@@ -138,7 +138,7 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         answered = next((p for p in self._open if p.is_of(arm_id, context)), None)
         if answered is not None and answered.decision is not None:
             late = isinstance(answered.decision, Decision)
-            self.player.update(loss, **({"decision": answered.decision} if late else {}))
+            self.current_learner.update(loss, **({"decision": answered.decision} if late else {}))
         else:
             self.unlearned += 1
         if answered is not None:
@@ -155,10 +155,10 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         chosen = {"available": actions} if len(actions) < self._n_actions else {}
         row = self._rows(context)
         if self.pending > 1:
-            self._made = self.player.decide(row, **chosen)
+            self._made = self.current_learner.decide(row, **chosen)
             action = self._made.action
         else:
-            self._made = action = self.player.act(row, **chosen)
+            self._made = action = self.current_learner.act(row, **chosen)
         return arm_ids[actions.index(action)]
 
 

@@ -102,11 +102,11 @@ def _decision(
     found: dict[str, Any], count: int, at: Lines
 ) -> tuple[int | None, float | None, float | None, dict[int, float]]:
     """Action, cost, probability and others; whichever of the keys tell of them."""
-    law = _law(found.get("a"), found.get("p", found.get("_p")), count, at)
+    distribution = _action_distribution(found.get("a"), found.get("p", found.get("_p")), count, at)
     index, number = found.get("_labelIndex"), found.get("_label_Action")
     places = [] if index is None else [_place(index, count, at, 0)]
     places += [] if number is None else [_place(number, count, at, 1)]
-    places += list(law)[:1] if not places else []
+    places += list(distribution)[:1] if not places else []
     if len(set(places)) > 1:
         raise at.refuse((index, number), "_labelIndex of one less than _label_Action")
     cost, p = found.get("_label_cost"), found.get("_label_probability")
@@ -115,28 +115,34 @@ def _decision(
             raise at.refuse(cost, "a _labelIndex or _label_Action, as there is a label")
         return None, None, None, {}
     action = places[0]
-    logged = law.get(action)
+    logged = distribution.get(action)
     p = logged if p is None else _probability(p, at)
     cost = None if cost is None else _number(cost, at)
     if p is not None and logged is not None and not math.isclose(p, logged, rel_tol=_ROUNDED):
         raise at.refuse((p, logged), "a _label_probability that is that of the action in p")
     if p == 0.0 or (p is None and cost is not None):
         raise at.refuse(p, "a probability above 0 of an action that was taken")
-    others = {} if p is None else {k: q for k, q in law.items() if k != action and q is not None}
+    others = (
+        {}
+        if p is None
+        else {k: q for k, q in distribution.items() if k != action and q is not None}
+    )
     return action, cost, p, others
 
 
-def _law(chosen: Any, law: Any, count: int, at: Lines) -> dict[int, float | None]:
+def _action_distribution(
+    chosen: Any, distribution: Any, count: int, at: Lines
+) -> dict[int, float | None]:
     """The probabilities of the actions that are listed, None where they are not told."""
     listed = [] if chosen is None else chosen if isinstance(chosen, list) else [chosen]
     places = [_place(k, count, at, 1) for k in listed]
     if len(set(places)) < len(places):
         raise at.refuse(chosen, "each action once")
-    if law is None:
+    if distribution is None:
         return dict.fromkeys(places)
-    values = law if isinstance(law, list) else [law]
+    values = distribution if isinstance(distribution, list) else [distribution]
     if len(values) != len(places):
-        raise at.refuse(law, f"a probability for each of the {len(places)} actions listed")
+        raise at.refuse(distribution, f"a probability for each of the {len(places)} actions listed")
     told = [_probability(p, at) for p in values]
     total, every = math.fsum(told), len(told) >= max(count, 2)
     if total > 1.0 + _ROUNDED or (every and total < 1.0 - _ROUNDED):

@@ -88,7 +88,7 @@ class FromVW(LogReplay):
         "cb", "cb_adf" or "dsjson"; None goes by the name (.dsjson, .json) or the first lines.
     columns, action_columns, n_actions
         As in `log_from_vw`.
-    described
+    items
         Whether what a round offers is a `Menu`, for a learner of described actions; otherwise
         actions are known by their position, from 0.
     value_range
@@ -120,10 +120,10 @@ class FromVW(LogReplay):
     ... )
     >>> hn.adapters.FromVW(file).features
     ['user^age']
-    >>> world = hn.adapters.FromVW(file, described=True)
+    >>> world = hn.adapters.FromVW(file, items=True)
     >>> world.horizon, [len(menu) for menu in world.contexts]
     (2, [2, 3])
-    >>> hn.play(hn.bandit(actions="described", seed=0), world, seed=0)
+    >>> hn.play(hn.bandit(actions="items", seed=0), world, seed=0)
     <trace of 2 rounds, mean loss ...>
     >>> folder.cleanup()
     """
@@ -134,7 +134,7 @@ class FromVW(LogReplay):
         format: str | None = None,
         *,
         columns: Columns = None,
-        described: bool = False,
+        items: bool = False,
         action_columns: Columns = None,
         n_actions: int | None = None,
         value_range: tuple[float, float] = (0.0, 1.0),
@@ -149,7 +149,7 @@ class FromVW(LogReplay):
         self.path = path
         self.format = format_of(path, format, max_round=max_round, max_unpacked=max_unpacked)
         self.columns = columns
-        self.described = described
+        self.items = items
         self.action_columns = action_columns
         self.value_range = value_range
         self.scale = scale
@@ -158,9 +158,9 @@ class FromVW(LogReplay):
         if scale is not None:
             check_choice(self, "scale", scale, ("running",))
         bounds = check_loss_range(self, value_range, "value_range")
-        kind, rounds = "described" if described else "position", self._rounds(bounds)
+        kind, rounds = "items" if items else "position", self._rounds(bounds)
         log, self.features = read_log(rounds, columns, kind, action_columns, n_actions, bounds)
-        self.actions = [] if described else list(range(log.n_actions))
+        self.actions = [] if items else list(range(log.n_actions))
         if scale is not None and log.features is not None:
             log = replace(log, contexts=RunningStandard()(log.features))
         super().__init__(log, method=method, baseline=baseline, floor=floor, oracle=oracle)

@@ -48,7 +48,7 @@ def log_from_vw(
     actions
         What makes two actions of different rounds the same: their "position", their "features" or
         their "tag", the last two numbered as they first come; or a list of the features or tags of
-        all actions, as `actions_from_vw` makes it. Or "described": each context is then a `Menu` of
+        all actions, as `actions_from_vw` makes it. Or "items": each context is then a `Menu` of
         the actions offered, with their features, and with their tags, if any, as ids.
     action_columns
         The entries of the rows of described actions, as `columns` are those of the contexts.
@@ -79,11 +79,11 @@ def read_log(
     cost_range: tuple[float, float] | None,
 ) -> tuple[Log, list[str]]:
     """Read a log, as `log_from_vw` documents it, and the names of the entries of its contexts."""
-    described = isinstance(actions, str) and actions == "described"
+    described = isinstance(actions, str) and actions == "items"
     if isinstance(actions, str):
-        check_choice(_WHO, "actions", actions, ("position", "features", "tag", "described"))
+        check_choice(_WHO, "actions", actions, ("position", "features", "tag", "items"))
     if action_columns is not None and not described:
-        raise ParameterError('action_columns= goes with actions="described".')
+        raise ParameterError('action_columns= goes with actions="items".')
     numbering = Decisions("position" if described else actions)
     used = (_as_adf(_WHO, each) for each in rounds) if described else rounds
     found = [row for row in map(numbering.logged, used) if row is not None]
@@ -108,7 +108,9 @@ def read_log(
         losses = Scale(_WHO, cost_range, "cost_range", advice).losses(losses)
     taken = np.array([row.action for row in found], dtype=np.intp)
     propensities = np.array([row.this.probability for row in found])
-    return Log(contexts, taken, losses, propensities, K, available, _law(found, K)), names
+    return Log(
+        contexts, taken, losses, propensities, K, available, _action_distribution(found, K)
+    ), names
 
 
 def _as_adf(who: str, this_round: Any) -> CbAdfRound:
@@ -197,7 +199,7 @@ def log_to_vw(
     if not isinstance(log, Log):
         raise InputTypeError(f"log_to_vw takes a Log; got {short(log)}.")
     check_choice("log_to_vw", "format", format, ("cb", "cb_adf"))
-    if log.described and (format == "cb" or actions is not None):
+    if log.takes_items and (format == "cb" or actions is not None):
         raise ParameterError(
             "The actions of this log are described by its menus: write it as format='cb_adf', "
             "without actions=."
@@ -252,13 +254,13 @@ def _count(found: list[Logged], known: int, given: int | None) -> int:
     return K
 
 
-def _law(found: list[Logged], K: int) -> FloatArray | None:
+def _action_distribution(found: list[Logged], K: int) -> FloatArray | None:
     """The probabilities of all actions, where every round tells them."""
-    if any(row.law is None for row in found) or len(found) * K > _LARGEST:
+    if any(row.distribution is None for row in found) or len(found) * K > _LARGEST:
         return None
     table = np.zeros((len(found), K))
     for t, row in enumerate(found):
-        for k, p in (row.law or {}).items():
+        for k, p in (row.distribution or {}).items():
             table[t, k] = p
     return table
 
@@ -269,7 +271,7 @@ class Logged(NamedTuple):
     this: Round
     action: int
     available: tuple[int, ...] | None
-    law: dict[int, float] | None
+    distribution: dict[int, float] | None
     weight: float
 
 
@@ -301,11 +303,11 @@ class Decisions:
             return Logged(this, this.action, this.available, None, 1.0)
         if this.skip_learn:
             return None
-        law = None
+        distribution = None
         if this.others and len(this.others) == len(numbers) - 1:
             told = {**this.others, this.action: this.probability}
-            law = {numbers[k]: p for k, p in told.items()}
-        return Logged(this, numbers[this.action], numbers, law, this.weight)
+            distribution = {numbers[k]: p for k, p in told.items()}
+        return Logged(this, numbers[this.action], numbers, distribution, this.weight)
 
     def numbers(self, this: CbAdfRound) -> tuple[int, ...]:
         """The number of each action of a round."""

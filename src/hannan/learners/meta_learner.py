@@ -12,7 +12,7 @@ from hannan.core.state import Array, NoiseKey, Number, Part, State
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.kernels import tuning as kernel
-from hannan.kernels.law import argmin_law
+from hannan.kernels.distribution import argmin_distribution
 from hannan.perturbation.laplace import mean_of_maximum
 
 EAGERNESS = 4.0
@@ -66,11 +66,11 @@ class Tuning(Stored):
         kernel.measure(self.state, self._discounts, top, before, after)
 
 
-class Master(Stored):
+class MetaLearner(Stored):
     r"""A self-tuned perturbed leader among a few learners, by what each would have lost.
 
     It plays like `ContextFTPL(…, epsilon=SelfTuned(EAGERNESS))` for so many experts; G is known in
-    closed form. A round has the number `first` of its draw, its scale 1/ε, `master_scale`, and whom
+    closed form. A round has the number `first` of its draw, its scale 1/ε, `meta_scale`, and whom
     it followed, also under noise that nobody sees where it is `shadowed`.
     """
 
@@ -90,18 +90,18 @@ class Master(Stored):
 
     def choose(self, opened: Any, *, shadow: bool) -> int:
         """Whom to follow in a round."""
-        noise = self._key, _STREAMS[shadow], opened.first, opened.master_scale
+        noise = self._key, _STREAMS[shadow], opened.first, opened.meta_scale
         return kernel.choose(self.totals, *noise)  # type: ignore[no-any-return]
 
-    def learn(self, opened: Any, costs: FloatArray, overtaken: bool) -> None:
+    def learn(self, opened: Any, costs: FloatArray, out_of_order: bool) -> None:
         """What each learner has lost in a round.
 
         One overtaken by others without a shadow of its own is charged all it can have cost.
         """
         chosen = opened.shadow_followed if opened.shadowed else opened.followed
-        scale = opened.master_scale
+        scale = opened.meta_scale
         noise = self._key, _STREAMS[opened.shadowed], opened.first, scale
-        spread = kernel.learn(self.totals, self.tuning.state, costs, chosen, *noise, overtaken)
+        spread = kernel.learn(self.totals, self.tuning.state, costs, chosen, *noise, out_of_order)
         self.stability += spread * spread / scale if spread < scale else spread
 
     def bound(self, rounds: int, width: float, restarts: int = 0) -> float:
@@ -110,11 +110,11 @@ class Master(Stored):
         root = math.sqrt(2.0 * EAGERNESS * self.G * games * rounds)
         return width * (1.0 + 1.0 / EAGERNESS) * (root + games)
 
-    def law(self, scale: float) -> FloatArray:
+    def distribution(self, scale: float) -> FloatArray:
         """The probability of following each learner in the round to come."""
-        law = np.zeros(len(self.totals))
+        distribution = np.zeros(len(self.totals))
         if scale == 0.0:
-            law[self.totals.argmin()] = 1.0
+            distribution[self.totals.argmin()] = 1.0
         else:
-            argmin_law(self.totals, scale, law)
-        return law
+            argmin_distribution(self.totals, scale, distribution)
+        return distribution

@@ -36,17 +36,19 @@ class Draws(NamedTuple):
     scales: FloatArray
 
 
-def panel_of(oracle: Any, discounts: Sequence[float], contexts: Sequence[Any] = ()) -> Panel:
+def discounted_totals_of(
+    oracle: Any, discounts: Sequence[float], contexts: Sequence[Any] = ()
+) -> DiscountedTotals:
     """Return an empty total for each of several rates of forgetting.
 
     `contexts` are those that will carry noise, as far as they are known.
     """
-    if hasattr(oracle, "panel"):  # all totals side by side
-        return oracle.panel(discounts)  # type: ignore[no-any-return]
-    return Panel(oracle, discounts, contexts)
+    if hasattr(oracle, "discounted_totals"):  # all totals side by side
+        return oracle.discounted_totals(discounts)  # type: ignore[no-any-return]
+    return DiscountedTotals(oracle, discounts, contexts)
 
 
-class Panel(Stored):
+class DiscountedTotals(Stored):
     r"""Totals :math:`\pi \mapsto \sum_{t \le T} \gamma_i^{T+1-t} \ell_t(\pi(x_t))`, one for each γ.
 
     The round to come would count 1 in all of them, and scales of noise are in that unit.
@@ -56,10 +58,11 @@ class Panel(Stored):
     rounds that still count. A class that keeps one number for each policy can do better.
 
     >>> import hannan as hn
-    >>> panel = Panel(hn.oracles.AllPolicies(1, 2), [1.0, 0.5])
+    >>> discounted_totals = DiscountedTotals(hn.oracles.AllPolicies(1, 2), [1.0, 0.5])
     >>> for losses in ([0.0, 1.0], [1.0, 0.5]):
-    ...     panel.add(0, np.array(losses))
-    >>> panel.actions(0, Draws(None, 0, np.zeros(2)))  # of the totals 1, 1.5 and 0.5, 0.5
+    ...     discounted_totals.add(0, np.array(losses))
+    # of the totals 1, 1.5 and 0.5, 0.5
+    >>> discounted_totals.actions(0, Draws(None, 0, np.zeros(2)))
     array([0, 0])
     """
 

@@ -37,9 +37,9 @@ def learners_of(stream: Stream, feedback: str | None, names: Sequence[str]) -> d
 def _usual_learners(stream: Stream, feedback: str) -> dict[str, dict[str, Any]]:
     """Return the recommended learner first, then those it is compared with."""
     leader = {"type": "FollowTheLeader"}
-    if stream.described:
+    if stream.takes_items:
         return {
-            "hn.bandit": {"type": "bandit", "actions": "described"},
+            "hn.bandit": {"type": "bandit", "actions": "items"},
             "ItemLinUCB": {"type": "ItemLinUCB", "model": "shared"},
         }
     if feedback == "bandit":
@@ -70,7 +70,7 @@ def _feedback(stream: Stream, wanted: str | None) -> str:
 
 def policies_of(name: str | None, stream: Stream) -> dict[str, Any]:
     """Return the table of a policy class."""
-    if stream.described:
+    if stream.takes_items:
         if name not in (None, "SharedLinear"):
             raise ParameterError(
                 f"policies={name!r} is for actions that are the same in every round; those of this "
@@ -99,6 +99,6 @@ def check_players(plan: Plan) -> None:
         if cell.learner is not None and cell.learner["name"] not in checked:
             checked.add(cell.learner["name"])
             environment, _ = cell.world()
-            learner = cell.player()
+            learner = cell.make_learner()
             Game(learner, environment, cell.horizon, world_rng(cell.seed))
             environment.meet(learner)

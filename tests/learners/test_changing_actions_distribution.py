@@ -1,4 +1,4 @@
-"""The law of what is played where action sets change, and weights that estimate one over it."""
+"""The distribution of the action where action sets change, and weights that estimate one over it."""
 
 import copy
 
@@ -209,8 +209,8 @@ def test_playout_bandits_have_exact_weights_among_what_is_available():
         learner = hn.PlayoutBandit(oracle, horizon=5000, seed=0)
         for t in range(300):
             available = np.array([1, 3]) if t % 2 else np.array([0, 1, 2])
-            law = learner.propensities(available=available).probabilities
+            distribution = learner.propensities(available=available).probabilities
             action = learner.act(available=available)
-            assert law[available].sum() == pytest.approx(1.0)
-            assert learner._ledger.current.inverse == pytest.approx([1.0 / law[action]])
+            assert distribution[available].sum() == pytest.approx(1.0)
+            assert learner._ledger.current.inverse == pytest.approx([1.0 / distribution[action]])
             learner.update(0.25 * action)

@@ -1,4 +1,4 @@
-r"""The exact law of the smallest of K numbers under independent Laplace noise."""
+r"""The exact distribution of the smallest of K numbers under independent Laplace noise."""
 
 import math
 
@@ -17,7 +17,7 @@ _STEEP = 8.0
 
 
 @njit
-def argmin_law(values, scale, out):
+def argmin_distribution(values, scale, out):
     r"""out[j] = probability that j minimises values[j] + scale * unit Laplace noise.
 
     Values may be infinite, but not all of them. With g = (values - least)/scale and v the value of
@@ -74,21 +74,21 @@ def _of_two(values, scale, out):
 
 
 @njit
-def lesson(values, scale, action, loss, trials, law):
-    """What a loss teaches where the choice has this law, which is written to `law`.
+def lesson(values, scale, action, loss, trials, distribution):
+    """What a loss teaches where the choice has this distribution, which is written to `distribution`.
 
     Returns the mean weight of the action, see `trial_weight`, and what instability cost: by how
     much less likely the action becomes once its weighted loss is added, times that loss.
     """
-    argmin_law(values, scale, law)
-    weight = trial_weight(law[action], trials)
+    argmin_distribution(values, scale, distribution)
+    weight = trial_weight(distribution[action], trials)
     amount = weight * loss
     if amount == 0.0:
         return weight, 0.0
     later, after = values.copy(), np.empty(values.size)
     later[action] += amount
-    argmin_law(later, scale, after)
-    return weight, max(0.0, amount * (law[action] - after[action]))
+    argmin_distribution(later, scale, after)
+    return weight, max(0.0, amount * (distribution[action] - after[action]))
 
 
 @njit
