@@ -1,4 +1,4 @@
-"""The distribution of the action where action sets change, and weights that estimate one over it."""
+"""The distribution of actions where action sets change, and weights that estimate its inverse."""
 
 import copy
 
