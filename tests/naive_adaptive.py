@@ -70,8 +70,8 @@ def discounted_regret(rows, rounds, actions, gamma):
 class AdaptiveDiscount:
     """Leaders at several discounts and a master, from the definition: losses that grow for ever.
 
-    `unit(shadow, n)` and `choice(shadow, n)` are draw n of the noise of the bases and of the
-    master. `shadowed` rounds are measured under noise that was never played.
+    `unit(hidden, n)` and `choice(hidden, n)` are draw n of the noise of the bases and of the
+    master. `measures_delays` rounds are measured under noise that was never played.
     """
 
     def __init__(self, rows, X, unit, choice, G, discounts, G_master):
@@ -84,46 +84,46 @@ class AdaptiveDiscount:
         self.lost = [0.0] * n
         self.own = {"D": 0.0, "peak": 0.0, "top": 0.0}
 
-    def _base(self, i, context, shadow, first, scale):
+    def _base(self, i, context, hidden, first, scale):
         gamma = self.discounts[i]
         weighted = [(x, gamma**-k * v) for k, (x, v) in enumerate(self.history)]
-        fakes = naive.fakes_of(self.X, self.unit(shadow, first + i), scale)
+        fakes = naive.fakes_of(self.X, self.unit(hidden, first + i), scale)
         return self.rows[naive.leader(self.rows, fakes + weighted)][context]
 
-    def _meta_learner(self, shadow, first, scale):
-        noise = self.choice(shadow, first)
+    def _meta_learner(self, hidden, first, scale):
+        noise = self.choice(hidden, first)
         values = [lost + scale * z for lost, z in zip(self.lost, noise, strict=True)]
         return values.index(min(values))
 
-    def decide(self, context, shadowed):
+    def decide(self, context, measures_delays):
         n, first = len(self.discounts), self.draws
         self.draws += n
         scales = [peak / self.G for peak in self.peak]
         scale = self.own["peak"] / self.G_master
-        draws = (False, True) if shadowed else (False,)
+        draws = (False, True) if measures_delays else (False,)
         made = {
-            shadow: (
-                [self._base(i, context, shadow, first, scales[i]) for i in range(n)],
-                self._meta_learner(shadow, first, scale),
+            hidden: (
+                [self._base(i, context, hidden, first, scales[i]) for i in range(n)],
+                self._meta_learner(hidden, first, scale),
             )
-            for shadow in draws
+            for hidden in draws
         }
         actions, followed = made[False]
-        ticket = (context, first, scales, scale, len(self.history), shadowed, made)
+        ticket = (context, first, scales, scale, len(self.history), measures_delays, made)
         return actions[followed], ticket
 
     def learn(self, ticket, losses):
-        context, first, scales, scale, known, shadowed, made = ticket
+        context, first, scales, scale, known, measures_delays, made = ticket
         k, actions = len(self.history), made[False][0]
-        late = k > known and not shadowed
+        late = k > known and not measures_delays
         self.history.append((context, losses))
-        mine, followed = made[shadowed]
+        mine, followed = made[measures_delays]
         costs = [losses[a] for a in actions]
         for i, gamma in enumerate(self.discounts):
             self.top[i] = max(self.top[i], scales[i])
             gap = max(losses) - min(losses)
             if not late:
-                b = self._base(i, context, shadowed, first, self.top[i])
+                b = self._base(i, context, measures_delays, first, self.top[i])
                 gap = losses[mine[i]] - losses[b]
             self.D[i] += gamma**-k * gap
             self.peak[i] = max(self.peak[i], self.D[i])
@@ -132,6 +132,6 @@ class AdaptiveDiscount:
         own["top"] = max(own["top"], scale)
         gap = max(costs) - min(costs)
         if not late:
-            gap = costs[followed] - costs[self._meta_learner(shadowed, first, own["top"])]
+            gap = costs[followed] - costs[self._meta_learner(measures_delays, first, own["top"])]
         own["D"] += gap
         own["peak"] = max(own["peak"], own["D"])

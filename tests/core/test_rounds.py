@@ -51,13 +51,13 @@ LATE = {
 }
 # These measure a round that may be overtaken by a draw of its own, so that a decision which is
 # answered at once is not quite a round of `act`.
-SHADOWED = {
+MEASURES_DELAYS = {
     "ContextFTPL, self-tuned": hn.ContextFTPL(TABLE, seed=0),
     "ContextFTPL, predictor": hn.ContextFTPL(TABLE, predictor=hn.predictors.Last(), seed=0),
     "Discounted": hn.Discounted(hn.ContextFTPL(TABLE, seed=0), 0.9),
     "StronglyAdaptive": hn.StronglyAdaptive(hn.ContextFTPL(TABLE, seed=0), shortest=2, seed=0),
 }
-EVERY = LATE | SHADOWED
+EVERY = LATE | MEASURES_DELAYS
 
 
 def stream(T, seed=0):

@@ -80,8 +80,8 @@ def slow_twin(learner):
     return naive_adaptive.AdaptiveDiscount(
         ROWS,
         range(3),
-        lambda shadow, n: noises[shadow].unit(n),
-        lambda shadow, n: mine[shadow].unit(n)[0],
+        lambda hidden, n: noises[hidden].unit(n),
+        lambda hidden, n: mine[hidden].unit(n)[0],
         learner._leader.complexity().value,
         learner.discounts,
         meta_learner.EAGERNESS * mean_of_maximum(len(learner.discounts)),
@@ -105,7 +105,7 @@ def test_play_equals_its_slow_twin(kind, discounts):
     learner = hn.AdaptiveDiscount(kind(ROWS, n_actions=3), discounts=discounts, seed=3)
     twin, most = slow_twin(learner), 0.0
     for context, losses in game(120):
-        action, ticket = twin.decide(context, shadowed=False)
+        action, ticket = twin.decide(context, measures_delays=False)
         assert learner.act(context) == action
         learner.update(losses)
         twin.learn(ticket, losses)
@@ -123,11 +123,11 @@ def test_late_play_equals_its_slow_twin(kind, seed):
     waiting, negative = [], 0
     for context, losses in game(90, seed):
         if rng.random() < 0.2:  # an ordinary round, within which others may be answered
-            action, ticket = twin.decide(context, shadowed=learner._ledger.made > 0)
+            action, ticket = twin.decide(context, measures_delays=learner._ledger.made > 0)
             assert learner.act(context) == action
             waiting.append((None, ticket, losses))
         else:
-            action, ticket = twin.decide(context, shadowed=True)
+            action, ticket = twin.decide(context, measures_delays=True)
             decision = learner.decide(context)
             assert decision.action == action
             waiting.append((decision, ticket, losses))
@@ -146,13 +146,13 @@ def test_a_round_overtaken_by_the_first_decisions_is_charged_all_it_can_cost():
     twin = slow_twin(learner)
     rounds = game(30)
     for context, losses in rounds[:20]:
-        _, ticket = twin.decide(context, shadowed=False)
+        _, ticket = twin.decide(context, measures_delays=False)
         learner.act(context)
         learner.update(losses)
         twin.learn(ticket, losses)
-    _, first = twin.decide(0, shadowed=False)
+    _, first = twin.decide(0, measures_delays=False)
     learner.act(0)
-    _, second = twin.decide(1, shadowed=True)
+    _, second = twin.decide(1, measures_delays=True)
     decision = learner.decide(1)
     learner.update(rounds[20][1], decision=decision)
     twin.learn(second, rounds[20][1])
@@ -394,7 +394,7 @@ def test_a_decision_answered_at_once_is_no_delay():
     assert learner.regret_bound() is not None
     said = learner.certificate()
     assert said.measured > 0.0
-    slack = math.sqrt(2 * 60 * math.log(20))  # shadows are draws too
+    slack = math.sqrt(2 * 60 * math.log(20))  # hidden noise draws are draws too
     assert said.high_probability == pytest.approx(said.measured + slack)
     learner.decide(0)
     assert learner.certificate().measured == pytest.approx(said.measured + 2.0)

@@ -286,8 +286,8 @@ def compare_with_the_leader_at_arrival(patch):
     moved = ContextFTPL._moved
 
     def late(learner, opened, leader, *given):
-        if opened.shadow is not None:
-            z = leader.shadow(opened.shadow, opened.draw.scale)
+        if opened.hidden_draw is not None:
+            z = leader.hidden_draw(opened.hidden_draw, opened.draw.scale)
             opened.hidden_choice = learner._past(opened).action(opened.context, z)
         return moved(learner, opened, leader, *given)
 
@@ -298,25 +298,27 @@ def compare_with_the_leader_at_arrival(patch):
         now, scale = leader.past(opened), opened.draw.scale
         if opened.exact:
             opened.distribution = now.distribution(opened.context, Draw(leader.noise, 0, scale))
-        elif opened.shadow is not None:
-            opened.hidden_choice = now.action(opened.context, leader.shadow(opened.shadow, scale))
+        elif opened.hidden_draw is not None:
+            opened.hidden_choice = now.action(
+                opened.context, leader.hidden_draw(opened.hidden_draw, scale)
+            )
         return measure(leader, opened, top, *given)
 
     patch.setattr(algorithm_3, "measure_late", late_too)
 
 
 def measure_by_the_draw_of_play(patch):
-    """No shadow: the draw that chose the action measures what instability cost, too."""
+    """No hidden noise draw: the draw that chose the action measures what instability cost, too."""
 
     def cast(leader, opened, past):
-        opened.shadow, opened.hidden_choice = opened.draw.number, opened.chosen
+        opened.hidden_draw, opened.hidden_choice = opened.draw.number, opened.chosen
         return 0
 
     def same(leader, number, scale):
         return Draw(leader.noise if scale else None, number, scale)
 
     patch.setattr(PerturbedLeader, "draw_hidden_noise", cast)
-    patch.setattr(PerturbedLeader, "shadow", same)
+    patch.setattr(PerturbedLeader, "hidden_draw", same)
 
 
 def forget_rounds_without_a_loss(patch):

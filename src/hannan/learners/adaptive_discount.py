@@ -55,8 +55,8 @@ from hannan.perturbation import seed_key
 
 DISCOUNTS = (1.0, 0.999, 0.99, 0.9, 0.5, 0.1)
 
-_SHADOWS = 5  # the stream of noise that is never played
-_SHADOW_MEMORY = 2**16  # bytes; shadows are drawn in the order in which losses arrive
+_HIDDEN_STREAM = 5  # the stream of noise that is never played
+_HIDDEN_MEMORY = 2**16  # bytes; shadows are drawn in the order in which losses arrive
 
 
 # The action of each base.
@@ -145,9 +145,9 @@ class AdaptiveDiscount(Learner):
         meta_scale: float = 0.0
         actions: Choices = np.empty(0, np.intp)  # of each base, and whom the master follows
         followed: int = 0
-        shadowed: bool = False
-        shadows: Choices = actions  # the same under noise that nobody sees
-        shadow_followed: int = 0
+        measures_delays: bool = False
+        hidden_choices: Choices = actions  # the same under noise that nobody sees
+        hidden_followed: int = 0
         advice: int | None = None  # what the predictor recommends
 
         stored = State(
@@ -158,9 +158,10 @@ class AdaptiveDiscount(Learner):
             actions=_CHOICES,
             advice=Choice(single=True) | None,
             followed=Count(lambda self: len(self.scales) + (self.advice is not None)),
-            shadowed=Flag(),
-            shadows=_CHOICES | Array(0, dtype=np.intp).where(lambda self, _: not self.shadowed),
-            shadow_followed=Count(lambda self: len(self.scales) + (self.advice is not None)),
+            measures_delays=Flag(),
+            hidden_choices=_CHOICES
+            | Array(0, dtype=np.intp).where(lambda self, _: not self.measures_delays),
+            hidden_followed=Count(lambda self: len(self.scales) + (self.advice is not None)),
         )
 
     def __init__(
@@ -199,7 +200,7 @@ class AdaptiveDiscount(Learner):
             oracle, X, oracle.objective(), key, seed, self.noise_memory, nonnegative=nonnegative
         )
         self._key = key
-        self._shadow: tuple[Noise | None, Noise | None] = (None, None)
+        self._hidden: tuple[Noise | None, Noise | None] = (None, None)
         self._tuning = Tuning(self._rates)
         self.predictor_: Any = None if predictor is None else self._adopt(predictor)
         self._meta_learner = MetaLearner(len(self._rates) + (predictor is not None), key)
@@ -219,7 +220,7 @@ class AdaptiveDiscount(Learner):
         opened.meta_scale = self._meta_learner.scale
         # With decisions about, whether a loss overtakes another may depend on the actions, so that
         # a round must not be measured under the noise it was played with.
-        opened.shadowed = self._ledger.made > 0 or opened.number is not None
+        opened.measures_delays = self._ledger.made > 0 or opened.number is not None
         if self.predictor_ is not None:
             opened.advice = advice_of(
                 self.predictor_, opened.context, opened.available, self.oracle.n_actions
@@ -236,12 +237,12 @@ class AdaptiveDiscount(Learner):
         opened.actions = discounted_totals.actions(
             context, Draws(leader.noise, first, opened.scales), plays
         )
-        opened.followed = meta_learner.choose(opened, shadow=False)
+        opened.followed = meta_learner.choose(opened, hidden=False)
         opened.calls += len(self._rates)
-        if opened.shadowed:
-            draws = Draws(self._shadow_noise(leader), first, opened.scales)
-            opened.shadows = discounted_totals.actions(context, draws, plays)
-            opened.shadow_followed = meta_learner.choose(opened, shadow=True)
+        if opened.measures_delays:
+            draws = Draws(self._hidden_noise(leader), first, opened.scales)
+            opened.hidden_choices = discounted_totals.actions(context, draws, plays)
+            opened.hidden_followed = meta_learner.choose(opened, hidden=True)
             opened.calls += len(self._rates)
         if opened.followed == len(self._rates):
             assert opened.advice is not None
@@ -264,15 +265,15 @@ class AdaptiveDiscount(Learner):
         leader = self._leader if known is not None else self._leader.sized(len(f))
         later = leader.seeing(context) or leader  # on a renewed X, if it is time
         costs = _costs(f, opened.actions)
-        measured = _costs(f, opened.shadows) if opened.shadowed else costs
+        measured = _costs(f, opened.hidden_choices) if opened.measures_delays else costs
         missed = self.rounds - opened.learned
-        out_of_order = missed > 0 and not opened.shadowed
+        out_of_order = missed > 0 and not opened.measures_delays
         top = self._tuning.reached(opened.scales, missed)
         unready = leader.noise is None or later is not leader
         if unready and (self._tuning.peak.any() or out_of_order or measured.max() > low):
             # The scales of the next round need G: if the oracle fails, it must be now.
             later.get_ready()
-        noise = self._shadow_noise(leader) if opened.shadowed else leader.noise
+        noise = self._hidden_noise(leader) if opened.measures_delays else leader.noise
         if out_of_order:
             measured, foreseen = np.full(len(costs), high), np.full(len(costs), low)
             self._learn(opened, f)
@@ -472,14 +473,14 @@ class AdaptiveDiscount(Learner):
         inner.draw = Draw(self._leader.noise, opened.first + i, scale)
         return Past(total, None, self._scored_plays(opened)), inner
 
-    def _shadow_noise(self, leader: PerturbedLeader) -> Noise | None:
+    def _hidden_noise(self, leader: PerturbedLeader) -> Noise | None:
         """Noise on the same contexts that nobody sees before its round is learned."""
         if leader.noise is None:
             return None
-        if self._shadow[0] is not leader.noise:
-            unseen = leader.oracle.noise(leader.X.points, self._key, _SHADOWS, _SHADOW_MEMORY)
-            self._shadow = leader.noise, unseen
-        return self._shadow[1]
+        if self._hidden[0] is not leader.noise:
+            unseen = leader.oracle.noise(leader.X.points, self._key, _HIDDEN_STREAM, _HIDDEN_MEMORY)
+            self._hidden = leader.noise, unseen
+        return self._hidden[1]
 
     def _scored_plays(self, opened: Round) -> IntArray | None:
         """What is played for each choice, where scores decide among what is available."""

@@ -214,8 +214,8 @@ class ContextFTPL(Learner):
         """Every round has fake outcomes of its own, whether or not it is answered."""
         leader = self.leader
         leader.advance(1)
-        if opened.shadow is not None:
-            leader.shadows += 1
+        if opened.hidden_draw is not None:
+            leader.hidden_draws += 1
         if self.step.schedules:
             self.step.played(leader, opened.draw.scale, opened.variance)
         if leader.owed:
@@ -260,7 +260,7 @@ class ContextFTPL(Learner):
         moved = self._stability(opened, width) if opened.late else leader.stability(width, scale)
         self._account.learned(suffered, scale, moved, width)
         if instability != 0.0:  # D_t, ε_{t+1} = G / D_t
-            step.after(leader, instability, opened.shadow is not None)
+            step.after(leader, instability, opened.hidden_draw is not None)
         if self._careful:
             self._grow(leader, later, opened.context)
         if leader.owed:
@@ -397,10 +397,10 @@ class ContextFTPL(Learner):
         the sign is that of the difference. Q_t counts as the shadow sees it now.
         """
         Q = opened.guess
-        if opened.shadow is None:  # a decision was made while it was alone: count the most
+        if opened.hidden_draw is None:  # a decision was made while it was alone: count the most
             return spread if Q is None else spread + width
         top = max(self._account.top, opened.draw.scale)
-        z = leader.shadow(opened.shadow, top)
+        z = leader.hidden_draw(opened.hidden_draw, top)
         b = leader.foresee(opened, f, z)
         opened.calls += 1
         found = loss_of(f, opened.hidden_choice) - loss_of(f, b)

@@ -371,7 +371,7 @@ class ContextSemiBanditFTPL(Learner):
         # From here on nothing can fail.
         for other, seen_before in others:
             vars(other).update(vars(seen_before))
-            leader.shadows += 1
+            leader.hidden_draws += 1
         if hint.mixes:
             hint.charge(opened, losses, weights)
         if opened.explores:

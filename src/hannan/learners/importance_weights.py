@@ -14,7 +14,7 @@ not known            any        draws until r successes         by leaders under
 
 A round that others overtake is compared with the state of its decision: by the distribution there,
 or under
-a draw of noise that nothing else uses (`PerturbedLeader.shadow`).
+a draw of noise that nothing else uses (`PerturbedLeader.hidden_draw`).
 """
 
 from __future__ import annotations
@@ -293,8 +293,8 @@ def out_of_order(
             continue
         if measures and not seen.exact:
             past = leader.past(seen, seen.baseline if guessed else None)
-            seen.shadow = leader.shadows + len(found)
-            seen.hidden_choice = leader.hidden_choice(seen, past, seen.shadow)
+            seen.hidden_draw = leader.hidden_draws + len(found)
+            seen.hidden_choice = leader.hidden_choice(seen, past, seen.hidden_draw)
             opened.calls += 1
         found.append((other, seen))
     return found
@@ -455,11 +455,11 @@ def measure_late(
             before = _action_distribution(leader, leader.past(opened, baseline), context, top)
             found, calls = found + float(baseline @ (opened.distribution - before)), 2
         return Measured(found, calls)
-    if opened.shadow is None:  # a decision was made while it was alone: count the most
+    if opened.hidden_draw is None:  # a decision was made while it was alone: count the most
         unseen = np.abs(baseline).sum() if guessed and baseline is not None else 0.0
         return Measured(float(np.abs(residual).sum() + unseen))
     if guessed and baseline is not None:
-        z = leader.shadow(opened.shadow, top)
+        z = leader.hidden_draw(opened.hidden_draw, top)
         loss = loss_of(baseline + residual, opened.hidden_choice)
         loss -= loss_of(residual, after.action(context, z))
         now = leader.past(opened, baseline)  # it counts as the leader sees it now
@@ -467,7 +467,7 @@ def measure_late(
     at_first = loss_of(residual, opened.hidden_choice)
     if at_first == 0.0:  # less what the leader now suffers: at most this
         return Measured()
-    choice = after.action(context, leader.shadow(opened.shadow, top))
+    choice = after.action(context, leader.hidden_draw(opened.hidden_draw, top))
     return Measured(at_first - loss_of(residual, choice), 1)
 
 

@@ -71,7 +71,7 @@ class MetaLearner(Stored):
 
     It plays like `ContextFTPL(…, epsilon=SelfTuned(EAGERNESS))` for so many experts; G is known in
     closed form. A round has the number `first` of its draw, its scale 1/ε, `meta_scale`, and whom
-    it followed, also under noise that nobody sees where it is `shadowed`.
+    it followed, also under noise that nobody sees where it is `measures_delays`.
     """
 
     stored = State(_key=NoiseKey(), totals=Array(), tuning=Part(), stability=Number())
@@ -88,9 +88,9 @@ class MetaLearner(Stored):
         """1/ε in the round to come."""
         return self.tuning.state.item(kernel.PEAK) / (EAGERNESS * self.G) if self.G > 0.0 else 0.0
 
-    def choose(self, opened: Any, *, shadow: bool) -> int:
+    def choose(self, opened: Any, *, hidden: bool) -> int:
         """Whom to follow in a round."""
-        noise = self._key, _STREAMS[shadow], opened.first, opened.meta_scale
+        noise = self._key, _STREAMS[hidden], opened.first, opened.meta_scale
         return kernel.choose(self.totals, *noise)  # type: ignore[no-any-return]
 
     def learn(self, opened: Any, costs: FloatArray, out_of_order: bool) -> None:
@@ -98,9 +98,9 @@ class MetaLearner(Stored):
 
         One overtaken by others without a shadow of its own is charged all it can have cost.
         """
-        chosen = opened.shadow_followed if opened.shadowed else opened.followed
+        chosen = opened.hidden_followed if opened.measures_delays else opened.followed
         scale = opened.meta_scale
-        noise = self._key, _STREAMS[opened.shadowed], opened.first, scale
+        noise = self._key, _STREAMS[opened.measures_delays], opened.first, scale
         spread = kernel.learn(self.totals, self.tuning.state, costs, chosen, *noise, out_of_order)
         self.stability += spread * spread / scale if spread < scale else spread
 

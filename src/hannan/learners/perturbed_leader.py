@@ -22,7 +22,7 @@ from hannan.learners.hint import AdvisedRound
 _STREAM = 0  # `laplace_complexity` uses another one
 _COINS = 2
 _AT_ONCE = 64  # coins that are tossed together, as a call takes longer than many of them
-_SHADOWS = 3
+_HIDDEN_STREAM = 3
 
 
 class NoisyRound(AdvisedRound):
@@ -31,16 +31,16 @@ class NoisyRound(AdvisedRound):
     draw: Draw
     draws: int = 0
     """How many draws the present call of the learner has used."""
-    shadow: int | None = None
-    """The number of its shadow draw, where it has one: see `PerturbedLeader.shadow`."""
+    hidden_draw: int | None = None
+    """The number of its shadow draw, where it has one: see `PerturbedLeader.hidden_draw`."""
     hidden_choice: Action = -1
     """What the leader chose under that draw, in the state of the decision."""
 
     stored = State(
         stored_draw=TupleOf(Count(), Number(low=0.0)),
-        shadow=Count() | None,
+        hidden_draw=Count() | None,
         hidden_choice=(Choice() | OneOf(-1)).where(
-            lambda self, choice: self.shadow is None or type(choice) is not int or choice >= 0
+            lambda self, choice: self.hidden_draw is None or type(choice) is not int or choice >= 0
         ),
     )
 
@@ -116,7 +116,7 @@ class PerturbedLeader(Stored):
         X=Part(),
         total=Part(),
         number=Count(),
-        shadows=Count(),
+        hidden_draws=Count(),
         found=Object(Complexity) | None,
         owed=Count(),
         key=NoiseKey(),
@@ -141,8 +141,8 @@ class PerturbedLeader(Stored):
         self.total = total
         self.number = 0
         self.noise: Noise | None = None
-        self.shadows = 0
-        self._shadow_noise: list[Noise | None] = [None, None]
+        self.hidden_draws = 0
+        self._hidden_noise: list[Noise | None] = [None, None]
         self.found: Complexity | None = None  # G, once play has asked for it
         self.owed = 0  # oracle calls that finding G took and that no round has counted yet
         self._estimate: Complexity | None = None
@@ -184,29 +184,31 @@ class PerturbedLeader(Stored):
             self._coins, self._tossed = coins.tolist(), block
         return self._coins[place]
 
-    def shadow(self, number: int, scale: float, reader: int = 1) -> Draw:
+    def hidden_draw(self, number: int, scale: float, reader: int = 1) -> Draw:
         """A draw of noise that nobody sees: neither an action nor a scale comes from it.
 
         What instability cost in a round that others overtake is measured by comparing, under such
         a draw, the leader at its decision (reader 0) with that at its arrival (1). The draw of the
-        action will not do: when a loss comes may depend on the action. `shadows` is the number of
+        action will not do: when a loss comes may depend on the action. `hidden_draws` is the number of
         the next.
         """
         # Both readers have noise objects of their own, with the same noise: each goes through the
         # draws in about their order, and blocks of noise are made once.
-        noises = self._shadow_noise
+        noises = self._hidden_noise
         if scale and noises[reader] is None:
-            noises[reader] = self.oracle.noise(self.X.points, self.key, _SHADOWS, self._memory)
+            noises[reader] = self.oracle.noise(
+                self.X.points, self.key, _HIDDEN_STREAM, self._memory
+            )
         return Draw(noises[reader] if scale else None, number, scale)
 
     def hidden_choice(self, opened: NoisyRound, past: Past, number: int) -> Action:
         """What is chosen under a shadow draw in the state of a round's decision."""
-        return past.action(opened.context, self.shadow(number, opened.draw.scale, 0))
+        return past.action(opened.context, self.hidden_draw(number, opened.draw.scale, 0))
 
     def draw_hidden_noise(self, opened: NoisyRound, past: Past) -> int:
         """Keep in a round what is chosen under the next shadow draw; the oracle calls that took."""
-        opened.shadow = self.shadows
-        opened.hidden_choice = self.hidden_choice(opened, past, self.shadows)
+        opened.hidden_draw = self.hidden_draws
+        opened.hidden_choice = self.hidden_choice(opened, past, self.hidden_draws)
         return 1
 
     def advance(self, used: int) -> None:
@@ -223,7 +225,7 @@ class PerturbedLeader(Stored):
     def limit_noise(self, memory: int) -> None:
         """Hold at most so many bytes of noise ready, if no draw is in use."""
         self._memory = memory
-        self._shadow_noise = [None, None]
+        self._hidden_noise = [None, None]
         if self.noise is not None:
             self.noise = None
             self.put_noise()
@@ -342,7 +344,7 @@ class PerturbedLeader(Stored):
         """The same past under other noise."""
         twin = copy.copy(self)
         twin.key, twin._tossed = key, -1
-        twin._shadow_noise = [None, None]
+        twin._hidden_noise = [None, None]
         if self.noise is not None:
             twin.noise = None
             twin.put_noise()
@@ -360,7 +362,7 @@ class PerturbedLeader(Stored):
     def _with(self, **changes: Any) -> Self:
         """A copy with other attributes, and κ for them."""
         twin = copy.copy(self)
-        vars(twin).update(changes, _shadow_noise=[None, None])
+        vars(twin).update(changes, _hidden_noise=[None, None])
         twin._size()
         return twin
 
