@@ -54,7 +54,7 @@ def test_frames_are_rows():
         ("rows", None, hn.InputTypeError, "mapping"),
         (3, None, hn.InputTypeError, "mapping"),
         (ROWS, ["a", "b"], hn.ParameterError, "all 3 actions; got 2"),
-        (ROWS, ["a", "b", "a"], hn.ParameterError, "'a' stands for two"),
+        (ROWS, ["a", "b", "a"], hn.ParameterError, "'a' is the id of two"),
         (ROWS, ["a", "b", []], hn.InputTypeError, "hashable"),
         (ROWS, "abc", hn.InputTypeError, "list"),
         (ROWS, [1.0, 2.0, float("nan")], hn.ParameterError, "distinct"),

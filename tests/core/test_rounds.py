@@ -252,7 +252,7 @@ def test_what_is_refused_changes_nothing(name):
             tried.update(loss)
         plain.update(loss, decision=a)
         tried.update(loss, decision=b)
-        with pytest.raises(DecisionError, match="answered or forgotten already; 0"):
+        with pytest.raises(DecisionError, match="feedback or was discarded; 0"):
             tried.update(loss, decision=b)
         other.forget(stranger)
     assert tried.rounds == plain.rounds == 40

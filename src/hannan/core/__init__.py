@@ -1,4 +1,4 @@
-"""The nouns and their contracts."""
+"""The core classes (learners, oracles, environments, policies) and their contracts."""
 
 from hannan.core.environment import Environment, Feedback, Round
 from hannan.core.errors import (

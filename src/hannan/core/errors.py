@@ -1,77 +1,77 @@
-"""Errors: each says what was wrong, what was got and what to do."""
+"""Errors: each message says what is wrong, which value you passed, and how to fix it."""
 
 
 class HannanError(Exception):
-    """Base of every error this library raises on purpose."""
+    """Base class of all errors that Hannan raises deliberately."""
 
 
 class ParameterError(HannanError, ValueError):
-    """A constructor or function argument outside its range."""
+    """Constructor or function argument outside its range."""
 
 
 class PropensityError(ParameterError):
-    """Propensities that cannot be the probabilities with which the logged actions were taken."""
+    """Propensities that cannot be the probabilities with which the logged actions were chosen."""
 
 
 class InputTypeError(HannanError, TypeError):
-    """An argument of a type that cannot be used."""
+    """Argument of an unsupported type."""
 
 
 class ContextError(HannanError, ValueError):
-    """A context that the policy class or the declared context set does not know."""
+    """Context that is not part of the policy class or of the declared context set."""
 
 
 class LossError(HannanError, ValueError):
-    """A loss of the wrong shape, not finite, or outside the declared range."""
+    """Loss of the wrong shape, not finite, or outside the declared range."""
 
 
 class OrderError(HannanError, ValueError):
-    """A call out of turn: feedback for a round that was not played, or given twice."""
+    """Call out of order: feedback for a round that was not played, or reported twice."""
 
 
 class DecisionError(OrderError):
-    """A decision that is unknown, forgotten or already answered."""
+    """Decision that is unknown, abandoned, or already has feedback."""
 
 
 class UnknownDecisionError(DecisionError):
-    """An id that no decision has, or none that is remembered."""
+    """Id that belongs to no stored decision."""
 
 
 class OpenDecisionError(DecisionError):
-    """An id that an open decision has already, made for another request."""
+    """Id of an open decision that was made for another request."""
 
 
 class ClosedDecisionError(DecisionError):
-    """A decision that does not wait for its outcome any more: it has one, or it has expired."""
+    """Decision that is no longer open: its outcome was reported, or it has expired."""
 
 
 class ContradictoryOutcomeError(DecisionError):
-    """An outcome other than the one that was reported before."""
+    """Outcome that differs from the outcome reported before."""
 
 
 class MissingPackageError(HannanError, ImportError):
-    """An optional part whose package is not installed."""
+    """Optional feature whose package is not installed."""
 
 
 class InfeasibleError(HannanError, ValueError):
-    """A problem without any feasible action or policy."""
+    """Problem without a feasible action or policy."""
 
 
 class StorageError(HannanError, ValueError):
-    """A learner that cannot be written to a file, or a file that cannot be read."""
+    """Learner that cannot be written to a file, or file that cannot be read."""
 
 
 class TruncatedFileError(StorageError):
-    """A file whose end is missing."""
+    """File whose end is missing."""
 
 
 class DamagedFileError(StorageError):
-    """A file that was changed since it was written, or that no version of Hannan wrote."""
+    """File that was changed after Hannan wrote it, or that Hannan never wrote."""
 
 
 class NewerFileError(StorageError):
-    """A file of a version of Hannan that came later."""
+    """File written by a newer version of Hannan."""
 
 
 class UntrustedError(StorageError):
-    """A file that names a class or function from outside which the caller did not vouch for."""
+    """File that names a class or function outside Hannan that the caller did not trust."""

@@ -1,4 +1,4 @@
-"""Learners: act on a context, then learn from what it cost."""
+"""Learners: choose an action for a context, then learn from its loss."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from hannan.core.storage import save
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, check_integer, check_probability, refuse
 
-_OWN = 0x6F776E  # sets a learner's random numbers apart from those of a world with the same seed
-_REPLAYS = 0x636F696E  # sets those of `would_play` apart from both
+_OWN = 0x6F776E  # separates a learner's random stream from that of an environment with this seed
+_REPLAYS = 0x636F696E  # separate random stream for `would_play`
 
 
 def learner_rng(seed: int | None) -> np.random.Generator:
-    """The generator of a learner: not `default_rng(seed)`, which is that of many environments.
+    """Return the generator of a learner: not `default_rng(seed)`, which many environments use.
 
     Sharing the stream would let the learner see the adversary's next draw.
     """
@@ -48,11 +48,11 @@ def learner_rng(seed: int | None) -> np.random.Generator:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Propensities(Stored):
-    """For each element the probability of being chosen now, with its standard error."""
+    """Probability that the learner now chooses each element, with its standard error."""
 
     probabilities: FloatArray
     standard_errors: FloatArray
-    draws: int  # behind the estimate; 0 where the probabilities are exact
+    draws: int  # samples behind the estimate; 0 if the probabilities are exact
 
     stored = State(
         probabilities=Array(n_actions_of, low=0.0, high=1.0 + 1e-9),
@@ -61,7 +61,7 @@ class Propensities(Stored):
     )
 
     def given(self, action: int) -> FloatArray:
-        """With the action drawn as one more draw: see `off_policy.Recorder`."""
+        """Count `action` as one more sample: see `off_policy.Recorder`."""
         if not self.draws:
             return self.probabilities
         counts = np.rint(self.probabilities * self.draws)
@@ -70,23 +70,23 @@ class Propensities(Stored):
 
 
 class Learner(Parametrised, ABC):
-    """Two calls a round: `action = act(context)`, then `update(loss)`.
+    """Make two calls per round: `action = act(context)`, then `update(loss)`.
 
-    Subclasses write `_act` and `_update` on an `OpenRound`; here are only the order of calls, late
-    feedback and action sets that change. A second `act` before `update` opens a new round with
-    randomness of its own: the unanswered one is dropped.
+    Subclasses write `_act` and `_update` on an `OpenRound`. This class handles the order of calls,
+    delayed feedback and changing action sets. A second `act` before `update` opens a new round with
+    fresh randomness and drops the open round.
 
-    A call has two steps. Preparing may fail and writes into the round only, so a call that raises
-    an `Exception` changes nothing. Committing is short and cannot fail by itself; if it is
-    interrupted, by Ctrl-C for example, the learner is marked as broken. Every later call then
-    raises an `OrderError`, until the learner is loaded from a file or `reset`.
+    A call has two steps. The preparation may fail and writes only into the round, so a call that
+    raises an `Exception` changes nothing. The commit is short and cannot fail by itself. If the
+    commit is interrupted, by Ctrl-C for example, the learner is marked as broken. Every later call
+    then raises an `OrderError`, until you load the learner from a file or call `reset`.
     """
 
     feedback: ClassVar[Feedback] = Feedback.FULL
     Round: ClassVar[type[OpenRound]] = OpenRound
     oracle: Oracle | None = None
     late: str | None = None
-    """Why this learner cannot be given losses late, so that it refuses `decide`; or None."""
+    """Message of the `ParameterError` from `decide` if delayed feedback is unsupported; or None."""
 
     stored = State(
         rounds=Count(), oracle_calls=Count(), _availability=Part(last=True), _ledger=Part(last=True)
@@ -110,22 +110,26 @@ class Learner(Parametrised, ABC):
     def act(
         self, context: Any = None, available: Any = None, *, actions: Any = None, ids: Any = None
     ) -> Any:
-        """The action for this context: an int, or the sorted indices of the chosen elements.
+        """Choose an action for a context.
+
+        Return an int, or the sorted indices of the chosen elements. For actions with features,
+        return the id of the chosen item if `ids` or a mapping gives ids, else its row number.
 
         Parameters
         ----------
         context
-            x, as the policy class takes it.
+            Context x of the round, in the form that the policy class takes. Default None: no
+            context.
         available
-            The actions that are available in this round, or the elements that sets may be made of:
-            distinct integers, or K booleans. None where all are.
+            Actions that are available in this round, or elements that sets may contain: distinct
+            integers, or K booleans. Default None: all are available.
         actions
-            For learners of described actions, such as `hn.bandit(actions="items")`: what is
-            offered in this round, a row of features for each action, [n, q], or a mapping from
-            ids to rows. In place of `context` and this a `Menu` can be given, which has both.
+            For learners of actions with features, such as `hn.bandit(actions="items")`: the items
+            of this round, as feature vectors [n, q] or as a mapping from ids to feature vectors.
+            Instead of `context` and `actions`, you can pass a `Menu`, which holds both.
         ids
-            A name for each of those rows. Where there are ids the answer is one of them, else the
-            number of a row.
+            Ids of the items, one per row of `actions`. Default None: items are known by their row
+            numbers.
 
         Examples
         --------
@@ -145,9 +149,10 @@ class Learner(Parametrised, ABC):
     def decide(
         self, context: Any = None, available: Any = None, *, actions: Any = None, ids: Any = None
     ) -> Decision:
-        """Like `act`, but a decision, to be answered by `update(loss, decision=…)` at any time.
+        """Choose an action whose loss you will report later, with `update(loss, decision=…)`.
 
-        Its weights and its propensity belong to the state it was made from.
+        The importance weights and the propensity of the decision refer to the learner's state at
+        the time of this call.
 
         Examples
         --------
@@ -167,12 +172,12 @@ class Learner(Parametrised, ABC):
         *,
         actions: Iterable[Any] | None = None,
     ) -> list[Decision]:
-        """A decision for each of several contexts, all from the same state.
+        """Choose actions for several contexts, all from the same state.
 
-        `available` has one entry for each of them: what is available, or None. So has `actions`,
-        what is offered, where actions are described. All contexts are checked before the first
-        decision. If a solver or a predictor fails in the middle, the decisions before it are
-        forgotten, because the caller does not know them.
+        `available` has one entry per context: the available actions, or None. For actions with
+        features, `actions` has one entry per context, too: the items of that round. All contexts
+        are checked before the first decision. If a solver or a predictor fails at a later context,
+        the decisions before it are discarded, because the caller does not know them.
         """
         rows = list(as_rows(contexts))
         masks = [None] * len(rows) if available is None else list(available)
@@ -205,19 +210,19 @@ class Learner(Parametrised, ABC):
     def update(
         self, loss: Any = None, decision: Decision | int | None = None, *, reward: Any = None
     ) -> None:
-        """Learn the losses of the round that `act` opened, or of a decision, given it or its id.
+        """Learn from the loss of the last `act`, or of a decision (pass the decision or its id).
 
-        With full information the losses of all actions; else that of the action, or one for each
-        chosen element in the order of `action`. A reward is refused, with what to do.
+        With full information, pass the losses of all actions. With bandit feedback, pass the loss
+        of the action, or one loss per chosen element in the order of `action`. A reward raises an
+        `InputTypeError` that explains how to turn rewards into losses.
         """
         if reward is not None:
-            how = "R - reward, with loss_range=(0, R)"
-            door = " hn.Decider takes rewards as they are."
-            if self.oracle is not None and self.oracle.chooses_sets:  # it would favour small ones
-                how, door = "-reward, with loss_range=(-R, 0)", ""
+            how = "R - reward and create the learner with loss_range=(0, R)"
+            door = " hn.Decider accepts rewards."
+            if self.oracle is not None and self.oracle.chooses_sets:  # R - r favours small sets
+                how, door = "-reward and create the learner with loss_range=(-R, 0)", ""
             raise InputTypeError(
-                f"update takes losses, loss=: of rewards from 0 to R give {how} where the learner "
-                f"is made.{door}"
+                f"update() takes a loss, not a reward. For rewards in [0, R], pass {how}.{door}"
             )
         opened = None if decision is not None else self._ledger.current
         if opened is None:
@@ -225,7 +230,7 @@ class Learner(Parametrised, ABC):
         self.close(opened, loss)
 
     def forget(self, decision: Decision | int) -> None:
-        """Give up waiting for a decision's loss."""
+        """Discard an open decision whose loss will never arrive."""
         opened = self._ledger.find(decision, self.oracle)
         try:
             self._ledger.forget(opened)
@@ -236,11 +241,11 @@ class Learner(Parametrised, ABC):
 
     @property
     def open_decisions(self) -> list[int]:
-        """Ids of the decisions not answered yet."""
+        """Ids of the open decisions."""
         return list(self._ledger.waiting)
 
     def open_round(self, decision: int | None = None) -> OpenRound | None:
-        """Return the open round of a decision, by its id, or of `act`; None where there is none."""
+        """Return the open round of a decision (pass its id) or of the last `act`, or None."""
         ledger = self._ledger
         return ledger.current if decision is None else ledger.waiting.get(decision)
 
@@ -256,10 +261,11 @@ class Learner(Parametrised, ABC):
         late: bool = False,
         committed: bool = True,
     ) -> Any:
-        """Open a round: choose its action, commit it, and hold it until its loss comes.
+        """Open a round: choose its action, commit it, and hold the round until its loss arrives.
 
-        `late`: as a decision, whose loss may come after those of later rounds. A caller that has
-        the round not `committed` plays another action, or calls `commit` itself.
+        If `late`, the round belongs to a decision: its loss may arrive after the losses of later
+        rounds. A caller that passes `committed=False` plays another action, or calls `commit`
+        itself.
         """
         if actions is not None or ids is not None:
             context = offered(self, context, actions, ids)
@@ -275,7 +281,7 @@ class Learner(Parametrised, ABC):
         return opened
 
     def close(self, opened: Any, loss: Any, *, recorded: bool = True) -> None:
-        """Learn from the loss of a round; see `begin` for one that is not `recorded`."""
+        """Learn from the loss of a round; `begin` explains `recorded=False`."""
         sets, restricted = self._availability, opened.plays is not None
         by_score = restricted and self._scores_actions
         if restricted and recorded and self.feedback is Feedback.FULL:
@@ -303,7 +309,7 @@ class Learner(Parametrised, ABC):
                 ledger.closed += 1
                 ledger.delayed |= bool(ledger.waiting) or ledger.current is not None
         except BaseException as error:
-            # `_update` changes nothing if it raises an Exception; others come at any moment.
+            # If `_update` raises an Exception, it changes nothing; interrupts come at any moment.
             if learned or not isinstance(error, Exception):
                 _break(self)
             raise
@@ -311,9 +317,9 @@ class Learner(Parametrised, ABC):
     def begin(self, context: Any, plays: IntArray | None = None, late: bool = False) -> Any:
         """Choose the action of a round that only the caller holds, another learner.
 
-        The ledger does not record the round: `commit` and `close` it with recorded=False. The
-        caller has checked the context and says what is played for each choice, and it completes
-        losses. Until `commit` nothing has changed, except generators of random numbers.
+        The ledger does not record the round: call `commit` and `close` with recorded=False. The
+        caller has checked the context, passes the action played for each choice (`plays`), and
+        completes the losses. Until `commit`, nothing changes except generators of random numbers.
         """
         opened = self.Round(context)
         opened.late = late
@@ -324,7 +330,7 @@ class Learner(Parametrised, ABC):
         return opened
 
     def commit(self, opened: Any, *, recorded: bool = True) -> None:
-        """Play the action of a round, and hold the round until its loss comes."""
+        """Play the action of a round, and hold the round until its loss arrives."""
         try:
             self._played(opened)
             self.oracle_calls += opened.calls
@@ -346,7 +352,7 @@ class Learner(Parametrised, ABC):
             raise
 
     def prepare(self, context: Any, available: Any = None, *, late: bool = False) -> Any:
-        """Prepare a round for questions about its action; nothing changes."""
+        """Prepare a round for questions about its action, without changing the learner."""
         some = None if available is None else available_to(self, available)
         opened = self.Round(self.check_context(context))
         opened.number = self._ledger.made if late else None
@@ -357,7 +363,7 @@ class Learner(Parametrised, ABC):
         return opened
 
     def choose(self, context: Any, some: IntArray | None, late: bool) -> Any:
-        """Choose the action of a round for checked arguments; `commit` has to follow."""
+        """Choose the action of a round from checked arguments; the caller must `commit` it."""
         ledger, opened = self._ledger, self.Round(context)
         if late:
             opened.number = ledger.made
@@ -371,7 +377,7 @@ class Learner(Parametrised, ABC):
             opened.record = self._propensity_record(opened)
         return opened
 
-    # What is to come --------------------------------------------------------------------------
+    # Questions about the next action ----------------------------------------------------------
 
     def would_play(
         self,
@@ -383,11 +389,11 @@ class Learner(Parametrised, ABC):
         actions: Any = None,
         ids: Any = None,
     ) -> list[Any]:
-        """What so many copies of this learner would play now: same past, other randomness.
+        """Sample the next action `copies` times, with the same past and fresh randomness.
 
-        Independent draws from the distribution of the action that `act(context, available)` would
-        return.
-        Asking changes nothing, and no `seed` gives the random numbers of the learner itself.
+        Return independent draws from the distribution of the action that `act(context, available)`
+        would return. The call changes nothing, and no `seed` yields the learner's own random
+        numbers.
         """
         check_integer("would_play", "copies", copies, 1)
         seed = check_integer("would_play", "seed", seed, 0)
@@ -407,12 +413,14 @@ class Learner(Parametrised, ABC):
         actions: Any = None,
         decide: bool = False,
     ) -> Propensities:
-        """The probability of each element to be chosen by `act(context, available)` now.
+        """Return the probability that `act(context, available)` would now choose each element.
 
-        With `decide`, by `decide(context, available)`: a learner with a predictor may have more
-        use for it where a loss is known to come before the next round.
-        Exact where there is a formula; else from `draws` draws of `would_play`. Asking never
-        changes what is played.
+        With `decide=True`, return the probabilities for `decide(context, available)`. They can
+        differ: a learner with a predictor may use it more if a loss is known to arrive before the
+        next round.
+
+        The probabilities are exact if the learner has a formula. Otherwise, they are shares among
+        `draws` draws of `would_play`. The call does not affect later actions.
         """
         check_integer(self, "draws", draws, 2)
         if actions is not None:
@@ -426,32 +434,34 @@ class Learner(Parametrised, ABC):
                 f"propensities() needs the number of actions, which {type(self).__name__} does not "
                 "know yet: play a round first."
             )
-        # Decisions that wait count too: estimates of several rounds shall not share their error.
+        # `clock` counts open decisions too, so that estimates of several rounds share no error.
         q = self._shares(opened, draws, np.random.default_rng([_REPLAYS, self.clock]))
         return Propensities(q, np.sqrt(q * (1.0 - q) / draws), draws)
 
     def regret_bound(self) -> float | None:
-        """What theory promises for expected regret so far, whatever the adversary; None if nothing.
+        """Return an upper bound on the expected regret so far, or None if none is known.
 
-        Against the best policy of the class in hindsight (semi-bandit feedback: any fixed one), on
-        average over the learner's randomness. Asking changes nothing and counts no calls.
+        The bound holds for any adversary, against the best policy of the class in hindsight (with
+        bandit or semi-bandit feedback: against any fixed policy), on average over the learner's
+        randomness. The call changes nothing and counts no oracle calls.
         """
         return None
 
-    # More actions, and decisions of others ----------------------------------------------------
+    # More actions, and logged decisions -------------------------------------------------------
 
     def extended(self, n_actions: int, **changes: Any) -> Self:
-        """A learner that goes on from here with more actions, whose numbers are the next ones.
+        """Return a copy that continues with more actions, which get the next numbers.
 
-        What was learned stays. A new action counts as good as the best so far, in the totals of
-        losses, and a predictor knows nothing of it. This learner itself does not change.
+        The copy keeps everything learned. In the totals of losses, a new action counts as good as
+        the best action so far; a predictor has no data on the new action. This learner does not
+        change.
 
         Parameters
         ----------
         n_actions
-            How many actions there are then.
+            New number of actions, greater than the present number.
         changes
-            Parameters that change with them, such as `exploration`.
+            Parameters that change with it, such as `exploration`.
         """
         if self.oracle is None or self.action_count is None or self.oracle.chooses_sets:
             return Learner._extended(self, n_actions, changes)
@@ -464,24 +474,24 @@ class Learner(Parametrised, ABC):
         return twin
 
     def _extended(self, n_actions: int, changes: dict[str, Any]) -> Self:
-        """Return a clone with these changes that goes on from here, except for open rounds."""
+        """Return a clone with these changes and everything learned, except for open rounds."""
         raise ParameterError(
-            f"{type(self).__name__} cannot take more actions than it began with: make a new one."
+            f"{type(self).__name__} cannot take more actions than it began with: create a new one."
         )
 
     def learn(self, context: Any, action: int, loss: Any, propensity: float) -> None:
-        """Learn a decision that was made elsewhere, and of which a log has the probability.
+        """Learn from a logged decision of another system, given its propensity.
 
-        Its loss is weighted as those of decisions made here, and a predictor is shown it. Nothing
-        is said about regret after that: statements are about decisions made here alone, and what
-        was known before the first of them is in none of them.
+        The learner weights the loss like the losses of its own decisions and passes it to its
+        predictor. After that, the learner states no bound on its regret: its bounds cover only its
+        own decisions, by a learner that started without data.
 
         Parameters
         ----------
         context, action, loss
-            What was decided, and what it cost.
+            Context, chosen action and observed loss of the decision.
         propensity
-            The probability with which it was decided on.
+            Probability with which the other system chose the action, greater than 0.
         """
         x = self.check_context(context)
         K = self.actions_on(x)
@@ -499,19 +509,19 @@ class Learner(Parametrised, ABC):
             raise
 
     def _learn_logged(self, context: Any, action: int, loss: Any, propensity: float) -> None:
-        """Check the loss of a logged decision, then learn; must change nothing if it raises."""
-        raise ParameterError(f"{type(self).__name__} does not learn decisions of others.")
+        """Check the loss of a logged decision, then learn from it; change nothing on an error."""
+        raise ParameterError(f"{type(self).__name__} cannot learn from logged decisions.")
 
     # Copies and files -------------------------------------------------------------------------
 
     def reset(self) -> None:
-        """Forget everything learned; equal to a fresh clone with the same seed."""
+        """Discard everything learned; the learner then equals a fresh clone with the same seed."""
         self.__init__(**self.params)  # type: ignore[misc]
 
     def fresh(self, number: int) -> Self:
-        """A new learner like this one; its seed is a function of this one's and of `number`.
+        """Return a new learner like this one, with a seed derived from its seed and `number`.
 
-        The same goes for a learner that it plays through.
+        Learners among its parameters get new seeds in the same way.
         """
         given = self.params
         changes: dict[str, Any] = {
@@ -523,51 +533,55 @@ class Learner(Parametrised, ABC):
         return self.clone(**changes)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one file, in one step: `hannan.load(path)` plays on bit for bit.
+        """Save the learner to a file; `hannan.load(path)` continues with identical results.
 
-        The file holds numbers and names, nothing that could be executed.
+        The file is written in one step. It holds numbers and names, and no executable code.
         """
         save(self, path)
 
     def _holds(self, context: Any) -> bool:
-        """Whether this is a context as rounds keep it."""
+        """Return whether `context` has the form that rounds store."""
         return True if self.oracle is None else self.oracle.holds(context)
 
-    # What subclasses write --------------------------------------------------------------------
+    # Methods for subclasses to write ----------------------------------------------------------
 
     def _prepare(self, opened: Any) -> None:
-        """Note in the round what its distribution depends on: functions of the context and the past.
+        """Store in the round the quantities that its action distribution depends on.
 
-        Nothing but the round changes: `_act` need not follow.
+        They are functions of the context and the past. Change nothing but the round: `_act` need
+        not follow.
         """
 
     @abstractmethod
     def _act(self, opened: Any) -> None:
-        """Choose: `opened.play(choice)`. What can fail belongs here, what changes to `_played`."""
+        """Choose an action with `opened.play(choice)`.
+
+        Code that can fail belongs here; changes of the learner's state belong in `_played`.
+        """
 
     def _played(self, opened: Any) -> None:
-        """The action is played: go on to fresh noise and the like. Must not fail."""
+        """Change state after the action is played, for example draw fresh noise. Must not fail."""
 
     def _abandoned(self, opened: Any) -> None:
-        """A round will never be answered: release what was reserved for it. Must not fail."""
+        """Release resources of a round that will never get feedback. Must not fail."""
 
     @abstractmethod
     def _update(self, opened: Any, loss: Any) -> None:
-        """Check the loss, then learn; must change nothing if it raises."""
+        """Check the loss, then learn from it; change nothing on an error."""
 
     def _action_distribution(self, opened: Any) -> FloatArray | None:
-        """The probability of each element in a prepared round, where there is a formula."""
+        """Return the probability of each element in a prepared round, or None without a formula."""
         return None
 
     def _replay(self, opened: Any, copies: int, rng: np.random.Generator) -> list[Action]:
-        """Independent draws of the action of a prepared round, by other random numbers."""
+        """Sample the action of a prepared round `copies` times, with other random numbers."""
         again = [copy.copy(opened) for _ in range(copies)]
         for each in again:
             self._reseeded(rng)._act(each)
         return [each.action for each in again]
 
     def _shares(self, opened: Any, draws: int, rng: np.random.Generator) -> FloatArray:
-        """How often each element is chosen among so many draws of `_replay`, as shares."""
+        """Return the share of `draws` samples of `_replay` in which each element is chosen."""
         K = self.actions_on(opened.context)
         assert K is not None
         counts = np.zeros(K)
@@ -576,7 +590,7 @@ class Learner(Parametrised, ABC):
         return counts / draws
 
     def _reseeded(self, rng: np.random.Generator) -> Self:
-        """A copy for one `_act`, with `rng` for its generators; others may share what stays."""
+        """Return a copy for one `_act` that uses `rng`; overrides may share unchanged parts."""
         known: dict[int, Any] = {id(self.oracle): self.oracle}
         for value in vars(self).values():
             if isinstance(value, np.random.Generator):
@@ -586,38 +600,38 @@ class Learner(Parametrised, ABC):
         return copy.deepcopy(self, known)
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost, by a loss that `update` would accept; else its error."""
-        raise NotImplementedError(f"{type(self).__name__} does not say what a loss means.")
+        """Return the loss of an action, given a loss that `update` accepts, or raise its error."""
+        raise NotImplementedError(f"{type(self).__name__} does not implement loss_suffered().")
 
     def _total(self) -> Objective | None:
-        """The total of what was learned, where one is kept."""
+        """Return the total of the losses learned so far, or None if the learner has no total."""
         return None
 
     @property
     def _scores_actions(self) -> bool:
-        """Whether `_act` plays the best of `opened.available` by scores of its own.
+        """Whether `_act` plays the action of `opened.available` with the best score.
 
-        All others play as if every action were available; a choice that is not is then replaced by
-        a substitute that was fixed before any random number was drawn.
+        All other learners choose as if every action were available. An unavailable choice is then
+        replaced by a substitute that was fixed before any random number was drawn.
         """
         return False
 
     @property
     def action_count(self) -> int | None:
-        """K, where it is known."""
+        """K, if it is known, else None."""
         return getattr(self if self.oracle is None else self.oracle, "n_actions", None)
 
     @property
     def takes_items(self) -> bool:
-        """Whether a round offers actions of its own, each described by a row: see `Menu`."""
+        """Whether every round has its own items, each with a feature vector: see `Menu`."""
         return self.oracle is not None and self.oracle.takes_items
 
     def actions_on(self, context: Any) -> int | None:
-        """K of a round: that of its menu where actions are described, else the same for all."""
+        """Return K of a round: the size of its menu for actions with features, else the fixed K."""
         return len(context) if self.takes_items else self.action_count
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
-        """The context of the next round, or of one that many rounds later."""
+        """Return the checked context of the next round, or of the round `ahead` rounds after it."""
         oracle = self.oracle
         if oracle is None:
             if isinstance(context, Menu):
@@ -629,12 +643,12 @@ class Learner(Parametrised, ABC):
 
     @property
     def clock(self) -> int:
-        """The number of the round that comes next."""
+        """Number of the next round."""
         ledger = self._ledger
         return self.rounds + len(ledger.waiting) + ledger.forgotten
 
     def _propensity_record(self, opened: Any) -> PropensityRecord:
-        """Return how likely the action of a round was, for its decision."""
+        """Return the propensity record of a round, for its decision."""
         distribution = self._action_distribution(opened)
         if distribution is None:
             return PropensityRecord(opened.inverse, math.nan, math.nan)
@@ -646,7 +660,7 @@ class Learner(Parametrised, ABC):
 
 
 def _restrict(learner: Learner, opened: OpenRound, some: IntArray) -> None:
-    """Fix what is played for each choice, where not all actions are available."""
+    """Fix the action played for each choice in a round where not all actions are available."""
     assert learner.action_count is not None
     span = getattr(learner, "loss_range", None)
     given = learner.action_count, learner._total(), span
@@ -654,5 +668,5 @@ def _restrict(learner: Learner, opened: OpenRound, some: IntArray) -> None:
 
 
 def _break(learner: Learner) -> None:
-    """Mark a learner as broken: committing was interrupted, so its state is unknown."""
+    """Mark a learner as broken: its commit was interrupted, so its state is unknown."""
     learner._ledger = BrokenLedger()  # type: ignore[assignment]

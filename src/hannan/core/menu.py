@@ -1,4 +1,4 @@
-"""Actions described by features: what is offered in a round, and the context it is offered in."""
+"""Actions with features: the items of a round, and the context of that round."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from hannan.core.validation import FloatArray
 from hannan.kernels.losses import extremes
 
 LARGEST = 1e60
-"""No feature is larger, so that products of two can be squared and added up."""
+"""Largest absolute value of a feature: products of two features can be squared and added up."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Menu(Stored):
-    """The actions offered in a round, each described by a row, and the context of the offer.
+    """The items of a round, each with a feature vector, and the context of the round.
 
-    To learners of described actions this is the context of a round. So whatever keeps a round, such
-    as late feedback, logs and files, keeps the actions that were offered in it.
-    `learner.act(x, actions=rows)` makes one; environments hand them out themselves.
+    Learners of actions with features use a menu as the context of a round. Whatever stores a round
+    (delayed feedback, logs, files) therefore stores its items, too. `learner.act(x, actions=rows)`
+    makes a menu; environments yield menus themselves.
 
     Parameters
     ----------
     context
-        x, what else is known in the round: a row of features, anything that the policy class
-        takes, or None.
+        Context x, the other information of the round: a feature vector, any object that the policy
+        class takes, or None.
     rows
-        One row of features for each action, [n, q]: finite numbers.
+        One feature vector per item, [n, q]: finite numbers.
     ids
-        A name for each action, by which it is known again in other rounds: distinct and hashable.
-        None where actions are known by their rows alone.
+        One id per item, distinct and hashable; the same id in another round is the same item.
+        Default None: items are known by their feature vectors alone.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class Menu(Stored):
 
     @property
     def key(self) -> Hashable:
-        """What tells it from others."""
+        """Key that identifies the menu among others."""
         return context_key(self.context), self.rows.shape, self.rows.tobytes(), self.ids
 
     def __eq__(self, other: object) -> bool:
@@ -77,14 +77,14 @@ class Menu(Stored):
         return hash(self.key)
 
     def with_context(self, context: Any) -> Menu:
-        """The same offer in another context, which is not copied."""
+        """Return the same items in another context, which is not copied."""
         made = object.__new__(Menu)
         for name, value in (("context", context), ("rows", self.rows), ("ids", self.ids)):
             object.__setattr__(made, name, value)
         return made
 
     def index(self, name: Any) -> int:
-        """The place of an id, or of an action where there are none; an error for any other."""
+        """Return the row of an id; without ids, check and return a row number."""
         if self.ids is not None:
             try:
                 return self.ids.index(name)
@@ -93,10 +93,10 @@ class Menu(Stored):
         elif isinstance(name, int | np.integer) and 0 <= name < len(self.rows):
             return int(name)
         known = f"the {len(self.rows)} actions" if self.ids is None else _listed(self.ids)
-        raise ParameterError(f"{name!r:.100} is not among {known} that were offered.")
+        raise ParameterError(f"{name!r:.100} is not among {known} of this round.")
 
     def named(self, action: int) -> Any:
-        """The id of an action; its number where there are none."""
+        """Return the id of an action, or its number if there are no ids."""
         return action if self.ids is None else self.ids[action]
 
     def __repr__(self) -> str:
@@ -105,14 +105,14 @@ class Menu(Stored):
 
 
 def menu_of(context: Any, actions: Any, ids: Any = None) -> Menu:
-    """A menu from `actions=`: an array, a list of rows, a frame, or a mapping from ids to rows.
+    """Return a menu from `actions=`: an array, a list of rows, a frame, or a mapping by id.
 
     >>> menu_of(None, {"news": [1.0, 0.0], "sport": [0.0, 1.0]}).ids
     ('news', 'sport')
     """
     if isinstance(context, Menu):
         raise ParameterError(
-            "The context is a Menu already, which says what is offered: leave out actions=."
+            "The context is a Menu, which already holds the actions: leave out actions=."
         )
     if isinstance(actions, Mapping):
         if ids is not None:
@@ -122,21 +122,21 @@ def menu_of(context: Any, actions: Any, ids: Any = None) -> Menu:
 
 
 def offered(learner: Any, context: Any, actions: Any, ids: Any = None) -> Menu:
-    """Return the context of a round in which a learner is offered these actions."""
+    """Return the menu of a round in which the learner chooses among these items."""
     if not learner.takes_items:
         raise undescribed(learner)
     if actions is None:
         raise ParameterError(
-            "What is offered is missing: give actions=, a row of features for each action."
+            "The actions of this round are missing: pass actions=, a feature vector per action."
         )
     return menu_of(context, actions, ids)
 
 
 def undescribed(learner: Any) -> ParameterError:
-    """Return the error for described actions that are given to a learner for other ones."""
+    """Return the error for actions with features passed to a learner of fixed actions."""
     return ParameterError(
         f"{type(learner).__name__} is for actions that are the same in every round, so it takes "
-        'no actions= and no Menu. For described ones use hn.bandit(actions="items"), or '
+        'no actions= and no Menu. For actions with features, use hn.bandit(actions="items"), or '
         "ContextSemiBanditFTPL over oracles.SharedLinear or oracles.ListedRules."
     )
 
@@ -148,8 +148,8 @@ def _check_rows(given: Any) -> FloatArray:
         rows = _as_table(given)
     if not rows.size:
         raise ContextError(
-            "actions= must offer one action at least, each with one feature at least; got an array "
-            f"of shape {rows.shape}. In a round without actions there is nothing to decide."
+            "actions= must contain at least one action with at least one feature; got an array "
+            f"of shape {rows.shape}. Skip rounds without actions."
         )
     low, high = extremes(rows.ravel())
     if not (low >= -LARGEST and high <= LARGEST):
@@ -162,11 +162,11 @@ def _check_rows(given: Any) -> FloatArray:
 
 
 def _as_table(given: Any) -> FloatArray:
-    """Rows of numbers; an error that says which row is of another width, or no row."""
+    """Return rows of numbers, or raise an error that names the first invalid row."""
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
         raise InputTypeError(
-            "actions= takes a row of features for each action, [n, q], or a mapping from ids to "
-            f"rows; got {str(given)[:100]!r}."
+            "actions= takes one feature vector per action, [n, q], or a mapping from ids to "
+            f"feature vectors; got {str(given)[:100]!r}."
         )
     given = given if hasattr(given, "__array__") else list(given)
     if isinstance(given, list) and not given:
@@ -185,8 +185,8 @@ def _as_table(given: Any) -> FloatArray:
             one = np.empty(())
         if one.ndim != 1:
             raise ContextError(
-                "actions= takes a row of numbers for each action; that of action "
-                f"{i}, counting from 0, is {str(row)[:100]}."
+                "actions= takes one feature vector per action, a row of numbers; for action "
+                f"{i}, counting from 0, got {str(row)[:100]}."
             )
         widths.append(len(one))
         if len(one) != widths[0]:
@@ -195,7 +195,7 @@ def _as_table(given: Any) -> FloatArray:
                 f"{i} has {len(one)}."
             )
     raise ContextError(
-        f"actions= takes a row of features for each action, [n, q]; got {str(given)[:100]}."
+        f"actions= takes one feature vector per action, [n, q]; got {str(given)[:100]}."
     )
 
 
@@ -204,14 +204,14 @@ def _check_ids(given: Any, n: int) -> tuple[Hashable, ...]:
         raise InputTypeError(f"ids= takes a list, one id for each action; got {given!r:.100}.")
     found = tuple(given.tolist() if isinstance(given, np.ndarray) else given)
     if len(found) != n:
-        raise ParameterError(f"ids= must name all {n} actions; got {len(found)} ids.")
+        raise ParameterError(f"ids= must have one id per action, {n} ids; got {len(found)}.")
     try:
         distinct = len(set(found))
     except TypeError:
         raise InputTypeError(f"ids must be hashable; got {_listed(found)}.") from None
     if distinct != n or any(each != each for each in found):  # NaN is not even equal to itself
         twice = next((each for i, each in enumerate(found) if each in found[:i]), found[0])
-        raise ParameterError(f"ids= must be distinct; {twice!r:.100} stands for two actions.")
+        raise ParameterError(f"ids= must be distinct; {twice!r:.100} is the id of two actions.")
     return found
 
 

@@ -12,17 +12,17 @@ Action = int | NDArray[np.intp]
 class Policy(ABC):
     """A map from contexts to actions: `policy(context)`.
 
-    An action is an int where one element is chosen, else the sorted indices of the chosen
-    elements. Problems without contexts call `policy(None)`.
+    An action is an int if one element is chosen, else the sorted indices of the chosen elements.
+    Problems without contexts call `policy(None)`.
     """
 
     @abstractmethod
     def __call__(self, context: Any = None) -> Action:
-        """The action this policy takes on a context."""
+        """Return the action of this policy for a context."""
 
 
 def loss_of(losses: Any, action: Action) -> float:
-    """Loss of an action: the sum over its chosen elements, or a loss function's value."""
+    """Return the loss of an action: the sum over its elements, or the value of a loss function."""
     if not isinstance(losses, np.ndarray):
         return float(losses(action))
     if isinstance(action, int):
@@ -31,7 +31,7 @@ def loss_of(losses: Any, action: Action) -> float:
 
 
 def same_action(a: Action, b: Action) -> bool:
-    """Whether two actions choose the same elements."""
+    """Return whether two actions choose the same elements."""
     if type(a) is int and type(b) is int:
         return a == b
     return bool(np.array_equal(a, b))

@@ -1,7 +1,7 @@
-"""Rounds between `act` and `update`: what was decided, and what its feedback will need.
+"""Rounds between `act` and `update`: the chosen actions, and the data for learning from feedback.
 
-`act` and `decide` open one, a `Ledger` keeps it while its loss is awaited, and `update` hands it
-back. So feedback that is late, out of order or missing needs nothing else.
+`act` and `decide` open a round, a `Ledger` holds it while it is open, and `update` passes it back
+to the learner. Feedback that is delayed, out of order or missing therefore needs nothing else.
 """
 
 from __future__ import annotations
@@ -41,45 +41,46 @@ from hannan.core.validation import FloatArray
 
 IntArray = NDArray[np.intp]
 
-MOST_OPEN = 100_000  # decisions of one learner that wait for their losses
+MOST_OPEN = 100_000  # largest number of open decisions of one learner
 
 
 @dataclass(slots=True, eq=False)
 class PropensityRecord:
-    """How likely the action of a decision was: shared by the decision and its round.
+    """Propensity and importance weights, shared by a `Decision` and its `OpenRound`.
 
-    Drawn weights stay hidden until the round is answered or forgotten. An environment that saw
-    them could choose by them which rounds it answers, and no statement about regret would hold.
+    Randomly drawn weights stay hidden until the round has feedback or is abandoned. An environment
+    that saw these weights could use them to choose for which rounds it gives feedback, and no
+    regret bound would hold.
     """
 
-    weights: Any  # one for each chosen element; a number for a single action
+    weights: Any  # one per chosen element; a number for a single action
     propensity: Any
     error: Any
-    exact: bool = True  # whether there is a formula for the propensity; else the weights are its
+    exact: bool = True  # whether there is a formula for the propensity; else it is 1 / weight
     hidden: bool = False
 
     def to_list(self) -> list[Any]:
-        """As files have it: few bytes, since many rounds may be open."""
+        """Return the record as files store it: few bytes, because many rounds may be open."""
         numbers = np.atleast_1d(self.weights), self.propensity, self.error
         plain = [np.asarray(each, np.float64).tolist() for each in numbers]
         return [*plain, self.exact, self.hidden]
 
     @classmethod
     def of(cls, kept: Any) -> PropensityRecord:
-        """From a file."""
+        """Return a record from its stored list."""
         whole = type(kept) is list and len(kept) == 5 and type(kept[0]) is list
         numbers, flags = (kept[:3], kept[3:]) if whole else ([], [])
         single = [one for each in numbers for one in (each if type(each) is list else [each])]
         sound = all(type(one) is float for one in single) and all(type(it) is bool for it in flags)
         if not whole or not sound or any(weight < 0.0 for weight in kept[0]):
-            raise DamagedFileError("The propensity of an open decision is none.")
+            raise DamagedFileError("The propensity of an open decision is not valid.")
         weights, *rest = (np.array(each) if type(each) is list else each for each in numbers)
         return cls(weights, rest[0], rest[1], *flags)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decision:
-    """What was decided for a context, under an id that feedback refers to later."""
+    """A chosen action, with the id under which you report its loss."""
 
     id: int
     context: Any
@@ -88,49 +89,49 @@ class Decision:
     available: IntArray | None = None
     """The actions that were available, sorted; None where all were."""
     maker: bytes = field(default=b"", repr=False)
-    """Whose decision it is: the `maker` of its ledger."""
+    """Identity of the learner that decided: the `maker` of its ledger."""
 
     @property
     def weights(self) -> FloatArray:
-        """For each chosen element 1/q, q its probability of being chosen, or an estimate of it.
+        """Importance weight of each chosen element: 1/q, q its propensity, or an estimate of 1/q.
 
-        Of the state at decision time: inverse propensities, unbiased up to the known truncation.
-        Empty where the learner has no use for them; drawn ones are shown once the round has been
-        answered or forgotten.
+        The weights refer to the state at decision time and are unbiased up to the known truncation.
+        The array is empty if the learner does not use weights. Randomly drawn weights are shown
+        once the round has feedback or is abandoned.
         """
         return np.empty(0) if self.record.hidden else np.atleast_1d(self.record.weights)
 
     @property
     def propensity(self) -> Any:
-        """The probability with which the action was chosen; for sets one for each chosen element.
+        """Probability with which the action was chosen; for sets, one per chosen element.
 
-        Where the learner has no formula for it: one over the weight, whose inverse is the unbiased
-        number, once the round has been answered. NaN before that, and where there are no weights
-        (ask `propensities` beforehand).
+        If the learner has no formula, the propensity is 1 / weight once the round has feedback or
+        is abandoned; the weight, not its inverse, is unbiased. Before that, and without weights,
+        the propensity is NaN: call `propensities` before the decision instead.
         """
         record = self.record
         return record.propensity if record.exact or not record.hidden else math.nan
 
     @property
     def propensity_error(self) -> Any:
-        """The standard error of the propensity: 0 where it is exact."""
+        """Standard error of the propensity: 0 if the propensity is exact."""
         record = self.record
         return record.error if record.exact or not record.hidden else math.nan
 
 
 def n_actions_of(self: Any) -> int | None:
-    """K of the round that is being loaded."""
+    """Return K of the round that is being loaded."""
     n_actions: int | None = self.actions_on(self.context)
     return n_actions
 
 
 def chooses_sets(self: Any) -> bool:
-    """Whether the learner that is being loaded chooses sets of elements."""
+    """Return whether the learner that is being loaded chooses sets of elements."""
     return self.oracle is not None and bool(self.oracle.chooses_sets)
 
 
 def is_action(value: Any, n_actions: int | None, sets: bool) -> bool:
-    """Whether this can be played: an integer below K, or the rising elements of a set."""
+    """Return whether this is an action: an integer below K, or the sorted elements of a set."""
     below = MOST if n_actions is None else n_actions
     if sets:
         return Array(None, dtype=np.intp, low=0, below=below, rising=True).fits(value)
@@ -138,7 +139,7 @@ def is_action(value: Any, n_actions: int | None, sets: bool) -> bool:
 
 
 def Choice(single: bool = False) -> Kind:
-    """An action of the round that is being loaded; with `single` also where sets are chosen."""
+    """Declare an action of the round being loaded; with `single`, an int also for sets."""
 
     def accepts(value: Any, _: Any, scope: Scope) -> bool:
         return is_action(value, n_actions_of(scope), chooses_sets(scope) and not single)
@@ -147,7 +148,7 @@ def Choice(single: bool = False) -> Kind:
 
 
 def are_substitutes(self: Any, plays: IntArray) -> bool:
-    """Whether each action is available, or replaced by one that is; elements of sets are -1."""
+    """Return whether each action is available or has an available substitute; for sets: -1."""
     if chooses_sets(self):
         return bool((plays == np.where(plays < 0, -1, np.arange(len(plays)))).all())
     known = n_actions_of(self) is not None and plays.min() >= 0
@@ -155,15 +156,15 @@ def are_substitutes(self: Any, plays: IntArray) -> bool:
 
 
 class OpenRound(Stored):
-    """A round that waits for its loss.
+    """A round without feedback so far.
 
-    Learners add what they need of the moment of decision, with a default in the class. Whatever a
-    call computes is kept here until nothing can fail any more.
+    Learners add the quantities of the moment of decision that they need, with a default in the
+    class. Results of a call are stored here until nothing can fail any more.
 
     Parameters
     ----------
     context
-        x, as the policy class takes it once it has been checked.
+        Checked context x, in the form that the policy class takes.
 
     Examples
     --------
@@ -175,17 +176,17 @@ class OpenRound(Stored):
     """
 
     plays: IntArray | None = None
-    """r[b] is played where b is chosen; of sets, -1 for the elements that are not available. None
-    where all are."""
-    _indices: IntArray | None = None  # the available ones, once they are known; not to be changed
+    """The action plays[b] is played if b is chosen; for sets, -1 marks an unavailable element. None
+    if all are available."""
+    _indices: IntArray | None = None  # available indices, once computed; do not modify
     chosen: Action = -1
-    action: Action = -1  # what is played where `chosen` was chosen
-    number: int | None = None  # the id of its decision; None for the round that `act` opened
-    late: bool = False  # whether other losses may be learned before its own
-    arrived_before: int = 0  # how many rounds had been learned when it was decided, if it is late
+    action: Action = -1  # the action played: `chosen` or its substitute
+    number: int | None = None  # id of its decision; None for the round that `act` opened
+    late: bool = False  # whether feedback of other rounds may arrive first
+    arrived_before: int = 0  # number of rounds with feedback at decision time, if `late`
     record: PropensityRecord | None = None  # of its decision
-    values: FloatArray | None = None  # what a predictor expects of each action, if it was asked
-    named: bool = False  # whether the caller knows described actions by their ids
+    values: FloatArray | None = None  # the predictor's prediction for each action, if it was asked
+    named: bool = False  # whether the caller gave ids for the items
     calls: int = 0  # oracle calls of the present call of the learner
 
     stored = State(
@@ -212,29 +213,29 @@ class OpenRound(Stored):
         self.context = context
 
     def play(self, choice: Action) -> None:
-        """Play a choice, or its substitute where it is not available."""
+        """Play a choice, or its substitute if the choice is not available."""
         self.chosen = self.action = choice
-        if self.plays is not None and isinstance(choice, int):  # sets are chosen among these
+        if self.plays is not None and isinstance(choice, int):  # sets hold available elements only
             self.action = int(self.plays[choice])
 
     def replaced(self, values: FloatArray) -> FloatArray:
-        """For each choice the value of what is played for it; of sets none is replaced."""
+        """Return for each choice the value of the action played; sets have no substitutes."""
         plays = self.plays
         return values if plays is None or plays.min() < 0 else values[plays]
 
     @property
     def answer(self) -> Any:
-        """The action as the caller knows it: its id, where described actions were given ids."""
+        """Action as the caller knows it: the id if the items have ids, else the index."""
         return self.context.named(self.action) if self.named else self.action
 
     @property
     def available(self) -> IntArray | None:
-        """The available actions, or None where all are."""
+        """Available actions, or None if all are available."""
         return None if self.plays is None else available_in(self.plays)
 
     @property
     def available_indices(self) -> IntArray:
-        """The same where not all are, found once; not to be changed."""
+        """Indices of the available actions in a restricted round, cached. Do not modify."""
         assert self.plays is not None
         if self._indices is None:
             self._indices = available_in(self.plays)
@@ -242,16 +243,16 @@ class OpenRound(Stored):
 
     @property
     def inverse(self) -> FloatArray:
-        """Inverse propensities of the chosen elements, where the learner uses them."""
-        return np.empty(0)  # a new one: files tell objects that are shared from those that are not
+        """Inverse propensities of the chosen elements, if the learner uses them."""
+        return np.empty(0)  # a fresh array, because files record shared objects
 
     def action_distribution(self) -> FloatArray | None:
-        """The probability of each action, where it was found when the round was decided."""
+        """Return the probability of each action if it was computed at decision time, else None."""
         return None
 
     @property
     def stored_record(self) -> list[Any] | None:
-        """The odds of its decision, as files hold them."""
+        """Propensity record of the decision, in the form that files store."""
         return None if self.record is None else self.record.to_list()
 
     @stored_record.setter
@@ -261,10 +262,10 @@ class OpenRound(Stored):
     def _params_to_store(self) -> dict[str, Any]:
         return {"context": self.context}
 
-    _by_action: ClassVar[tuple[str, ...]] = ("values",)  # arrays with a number for each action
+    _by_action: ClassVar[tuple[str, ...]] = ("values",)  # arrays with one number per action
 
     def extended(self, n_actions: int) -> Self:
-        """The same round where there are more actions, which it could not play."""
+        """Return a copy of the round for more actions; the new actions are unavailable in it."""
         twin = copy.copy(self)
         for name in self._by_action:
             array = getattr(self, name)
@@ -278,20 +279,20 @@ class OpenRound(Stored):
 
 @dataclass(slots=True)
 class Ledger(Stored):
-    """The rounds of a learner that wait for their losses."""
+    """The open rounds of a learner, and counts of its past rounds."""
 
-    current: OpenRound | None = None  # the one that `act` opened
-    waiting: dict[int, OpenRound] = field(default_factory=dict)  # those of decisions, by id
+    current: OpenRound | None = None  # open round of the last `act`
+    waiting: dict[int, OpenRound] = field(default_factory=dict)  # open rounds of decisions, by id
     made: int = 0
     forgotten: int = 0
     dropped: int = 0  # rounds of `act` that a second `act` replaced
-    delayed: bool = False  # whether a round was learned while others waited
-    closed: int = 0  # rounds that were learned
-    total_delay: int = 0  # pairs of rounds that were open together, of which one was learned
-    maker: bytes = field(default_factory=lambda: os.urandom(16))  # the same in copies; in no file
-    inherited: int = 0  # decisions from before the learner was loaded, whoever made them
-    logged: int = 0  # decisions of others that were learned
-    added: int = 0  # how often actions came after the first round
+    delayed: bool = False  # whether a round got feedback while other rounds were open
+    closed: int = 0  # rounds with feedback
+    total_delay: int = 0  # pairs of rounds that were open together, of which one got feedback
+    maker: bytes = field(default_factory=lambda: os.urandom(16))  # equal in copies; in no file
+    inherited: int = 0  # decisions from before the learner was loaded, by any learner
+    logged: int = 0  # logged decisions of other systems that the learner learned from
+    added: int = 0  # how often actions were added after the first round
 
     stored = State(
         made=Count(),
@@ -313,34 +314,36 @@ class Ledger(Stored):
 
     @property
     def opened(self) -> list[OpenRound]:
-        """All rounds that wait."""
+        """All open rounds."""
         return [*self.waiting.values(), *([] if self.current is None else [self.current])]
 
     @property
     def abandoned(self) -> int:
-        """Rounds that will never be answered.
+        """Number of rounds that will never get feedback.
 
-        Which ones may depend on what was played, so that regret over the others says nothing.
+        The abandoned rounds may depend on the actions played. Regret over the other rounds is then
+        meaningless.
         """
         return self.forgotten + self.dropped
 
     @property
     def immediate(self) -> bool:
-        """Whether every round that was answered was the only one open, and none was left out."""
+        """Whether every round with feedback was the only open one, and no round was left out."""
         return not (self.delayed or self.abandoned or self.logged or self.added)
 
     def pending(self, opened: OpenRound) -> int:
-        """How many rounds wait while this one is decided; one that it replaces does not."""
+        """Return the number of rounds open at this decision, without a round that it replaces."""
         return len(self.waiting) + (self.current is not None and opened.number is not None)
 
     def supersedes_open_round(self, opened: OpenRound) -> bool:
-        """Whether this round takes the place of one that will never be answered."""
+        """Return whether this round replaces an open round, which will never get feedback."""
         return self.current is not None and opened.number is None
 
     def decided_since_last_update(self, opened: OpenRound) -> list[OpenRound]:
-        """Other open rounds, which were decided since a loss was last learned.
+        """Return the other open rounds decided since the learner last learned from a loss.
 
-        What depends on the state of their decision must be known before this one is learned.
+        Quantities that depend on the state at their decision must be computed before the learner
+        learns from this round.
         """
         found: list[OpenRound] = []
         if self.current is None and len(self.waiting) == (opened.number is not None):
@@ -355,23 +358,23 @@ class Ledger(Stored):
         return [other for other in found if other is not opened]
 
     def check_room(self, decisions: int, refusal: str | None) -> None:
-        """Refuse decisions whose losses could not come late, and too many of them."""
+        """Raise an error if delayed feedback is unsupported or too many decisions are open."""
         if refusal is not None:
             raise ParameterError(refusal)
         if len(self.waiting) + decisions > MOST_OPEN:
             raise DecisionError(
-                f"{len(self.waiting)} decisions wait for their losses, and {MOST_OPEN} may: give "
-                "update(loss, decision=…) the losses that are known, and forget(decision) those "
-                "that will never be; open_decisions lists all ids."
+                f"Too many open decisions: {len(self.waiting)} of at most {MOST_OPEN}. Report "
+                "losses with update(loss, decision=…), or discard decisions with forget(decision); "
+                "open_decisions lists all ids."
             )
 
     @property
     def without_feedback(self) -> int:
-        """Rounds that were decided and have no loss, at least not yet."""
+        """Number of decided rounds that have no feedback, or none yet."""
         return self.abandoned + len(self.waiting) + (self.current is not None)
 
     def decision(self, opened: OpenRound) -> Decision:
-        """What the caller sees of a round that is kept."""
+        """Return the `Decision` of a stored round, for the caller."""
         assert opened.number is not None
         assert opened.record is not None
         answer = opened.answer if opened.named else opened.action
@@ -381,7 +384,7 @@ class Ledger(Stored):
         return Decision(opened.number, opened.context, answer, opened.record, some, self.maker)
 
     def find(self, decision: Decision | int | None, oracle: Oracle | None) -> OpenRound:
-        """The round that a loss belongs to, or an error that says why there is none."""
+        """Return the round that a loss belongs to, or raise an error that explains its absence."""
         if decision is None:
             if self.current is None:
                 raise OrderError(
@@ -392,7 +395,7 @@ class Ledger(Stored):
         whole = isinstance(number, int) and not isinstance(number, bool)
         if not whole or number not in self.waiting:
             known = whole and 0 <= number < self.made
-            state = "has been answered or forgotten already" if known else "was never made here"
+            state = "already has feedback or was discarded" if known else "was never made here"
             raise DecisionError(
                 f"Decision {number!r} {state}; {len(self.waiting)} decisions are open."
             )
@@ -406,7 +409,7 @@ class Ledger(Stored):
         return opened
 
     def forget(self, opened: OpenRound) -> None:
-        """A decision will never be answered."""
+        """Drop the open round of a decision that will never get feedback."""
         assert opened.number is not None
         assert opened.record is not None
         del self.waiting[opened.number]
@@ -414,7 +417,7 @@ class Ledger(Stored):
         self.forgotten += 1
 
     def extended(self, n_actions: int) -> Ledger:
-        """With more actions, which no open round could have played."""
+        """Return a ledger for more actions, which no open round could have played."""
         rounds = {number: opened.extended(n_actions) for number, opened in self.waiting.items()}
         current = None if self.current is None else self.current.extended(n_actions)
         more = 1 if self.closed or self.waiting or current is not None else 0
@@ -425,28 +428,28 @@ class Ledger(Stored):
 
 
 class BrokenLedger:
-    """The ledger of a learner that was interrupted while it committed: every call raises."""
+    """Ledger of a learner whose commit was interrupted: every later call raises an error."""
 
     def __getattr__(self, name: str) -> Any:
         raise OrderError(
-            "This learner is broken: a call was interrupted while it changed the learner, by "
-            "Ctrl-C or by an error that must not occur there, so its state is half-way between two "
-            "rounds. Load the file that was saved last, or call reset()."
+            "This learner is broken: Ctrl-C or an unexpected error interrupted a call that was "
+            "changing it, so its state is half-way between two rounds. Load the last saved file, "
+            "or call reset()."
         )
 
 
 class Retry(Stored):
-    """The steps that the last round of a learner left undone.
+    """Steps of the last round that failed and that the learner must repeat.
 
-    A round is complete once its loss has been learned: an error in a further step, of a detector or
-    of one copy among several, must not undo it. Such a step waits here, and the learner does it
-    before anything else in its next call.
+    A round is complete once the learner has learned from its loss. An error in a further step, of a
+    detector or of one copy among several, must not undo the round. Such a step is stored here, and
+    the learner repeats it at the beginning of its next call.
 
     Attributes
     ----------
     steps
-        For each step the name of a method of the learner, arguments, and the last argument: data of
-        the caller, of which a step that failed has its own copy.
+        One tuple per step: the name of a method of the learner, its arguments, and the last
+        argument. The last argument holds data of the caller; a failed step has its own copy.
     """
 
     stored = State(steps=ListOf(TupleOf(Text(), Anything(), Anything())))  # owners check them
@@ -455,12 +458,12 @@ class Retry(Stored):
         self.steps: list[tuple[str, tuple[Any, ...], Any]] = []
 
     def keep(self, *steps: tuple[str, tuple[Any, ...], Any]) -> None:
-        """Leave steps that failed for `finish`, with their own copy of the caller's data."""
+        """Store failed steps for `finish`, with copies of the caller's data."""
         data = copy.deepcopy([last for _, _, last in steps])
         self.steps = [(*step[:2], last) for step, last in zip(steps, data, strict=True)]
 
     def finish(self, owner: object) -> None:
-        """Do what is left, each step once; a step that fails again raises, and stays."""
+        """Repeat the stored steps in order; a step that fails again raises, and stays stored."""
         while self.steps:
             name, args, last = self.steps[0]
             getattr(owner, name)(*args, last)
@@ -468,7 +471,7 @@ class Retry(Stored):
 
 
 def context_key(context: Any) -> Hashable:
-    """What tells a context from others where no oracle does."""
+    """Return a key that identifies a context, for learners without an oracle."""
     if isinstance(context, np.ndarray):
         return context.shape, context.tobytes()
     try:

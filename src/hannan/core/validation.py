@@ -1,4 +1,4 @@
-"""Checks at the boundary; inner code trusts what has passed them."""
+"""Checks of arguments at the interface; inner code relies on them."""
 
 import math
 from collections.abc import Iterable
@@ -18,11 +18,11 @@ LossRange = tuple[float, float]
 _FLOAT64 = np.dtype(np.float64)  # the one object that arrays of machine numbers share
 
 CHOSEN = "the chosen action's loss"
-"""What bandit feedback is, for `check_losses`."""
+"""Name of bandit feedback in the messages of `check_losses`."""
 
 
 def refuse(owner: object, name: str, accepted: str, got: Any) -> ParameterError:
-    """The one message shape for a bad parameter."""
+    """Return a `ParameterError` in the common format of invalid parameters."""
     who = owner if isinstance(owner, str) else type(owner).__name__
     return ParameterError(
         f"The {name!r} parameter of {who} must be {accepted}. Got {_shown(got)} instead."
@@ -30,7 +30,7 @@ def refuse(owner: object, name: str, accepted: str, got: Any) -> ParameterError:
 
 
 def check_integer(owner: object, name: str, value: Any, low: int, below: float = 2.0**63) -> int:
-    """An integer of at least `low`, and one that kernels can take."""
+    """Return an integer of at least `low` that kernels can take; else raise a `ParameterError`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) < below:
         most = f" and at most {int(below) - 1:,}" if below < 2**63 else ""
         raise refuse(owner, name, f"an integer >= {low}{most}", value)
@@ -38,7 +38,7 @@ def check_integer(owner: object, name: str, value: Any, low: int, below: float =
 
 
 def check_positive(owner: object, name: str, value: Any) -> float:
-    """A number greater than zero such that it and its inverse can be squared."""
+    """Return a positive number; it and its inverse can be squared without overflow."""
     low, high = 1.0 / LARGEST, LARGEST
     if not low <= _number(value) <= high:
         raise refuse(owner, name, f"a positive number from {low:g} to {high:g}", value)
@@ -46,21 +46,21 @@ def check_positive(owner: object, name: str, value: Any) -> float:
 
 
 def check_not_negative(owner: object, name: str, value: Any) -> float:
-    """A finite number of at least zero."""
+    """Return a finite number of at least zero."""
     if not 0 <= _number(value) < math.inf:
         raise refuse(owner, name, "a finite number >= 0", value)
     return float(value)
 
 
 def check_probability(owner: object, name: str, value: Any) -> float:
-    """A number in [0, 1]."""
+    """Return a number in [0, 1]."""
     if not 0 <= _number(value) <= 1:
         raise refuse(owner, name, "a number in [0, 1]", value)
     return float(value)
 
 
 def check_choice(owner: object, name: str, value: Any, choices: Iterable[str]) -> str:
-    """One of a few words."""
+    """Return a string that is one of `choices`."""
     choices = tuple(choices)
     if value not in choices:
         raise refuse(owner, name, "one of " + ", ".join(map(repr, choices)), value)
@@ -68,12 +68,12 @@ def check_choice(owner: object, name: str, value: Any, choices: Iterable[str]) -
 
 
 def check_seed(owner: object, value: Any) -> int | None:
-    """None, or a non-negative integer."""
+    """Return None or a non-negative integer."""
     return None if value is None else check_integer(owner, "seed", value, 0, math.inf)
 
 
 def check_loss_range(owner: object, value: Any, name: str = "loss_range") -> LossRange:
-    """A pair low < high of numbers up to `LARGEST`; None means that any such loss may come."""
+    """Return a pair low < high of numbers up to `LARGEST`; None stands for an unbounded range."""
     if value is None:
         return (-math.inf, math.inf)
     try:
@@ -87,7 +87,7 @@ def check_loss_range(owner: object, value: Any, name: str = "loss_range") -> Los
 
 
 def check_bounded_range(owner: object, value: Any, name: str = "loss_range") -> LossRange:
-    """A range that must be known."""
+    """Return a pair low < high; None is an error."""
     if value is None:
         raise refuse(owner, name, "a pair (low, high)", value)
     return check_loss_range(owner, value, name)
@@ -99,7 +99,7 @@ def check_losses(
     loss_range: LossRange,
     what: str = "one for each action or element",
 ) -> tuple[FloatArray, float, float]:
-    """A loss vector as float64, with its smallest and largest entry."""
+    """Return a loss vector as float64, with its smallest and largest entry."""
     given = losses
     if type(losses) is not np.ndarray or losses.dtype is not _FLOAT64:
         try:
@@ -109,8 +109,8 @@ def check_losses(
     if losses.ndim != 1 or (length is not None and len(losses) != length):
         if what == CHOSEN:
             raise LossError(
-                f"The loss must be one number, {what}; got an array of shape {losses.shape}. Where "
-                "the losses of all actions are shown use hn.experts or ContextFTPL."
+                f"The loss must be one number, {what}; got an array of shape {losses.shape}. If "
+                "you observe the losses of all actions, use hn.experts or ContextFTPL."
             )
         expected = "a one-dimensional array" if length is None else f"{length} numbers, {what}"
         raise LossError(f"losses must be {expected}; got an array of shape {losses.shape}.")
@@ -122,32 +122,32 @@ def check_losses(
         raise _unusable(losses, shown)
     raise LossError(
         f"losses must lie in loss_range={loss_range}; got values from {low:g} to {high:g}. "
-        "Pass their true range as loss_range=(low, high). For rewards in [0, R] pass R - reward "
-        "with loss_range=(0, R). If actions are sets of elements pass -reward with "
+        "Pass their true range as loss_range=(low, high). For rewards in [0, R], pass R - reward "
+        "with loss_range=(0, R). If actions are sets of elements, pass -reward with "
         "loss_range=(-R, 0) to ContextFTPL or ContextSemiBanditFTPL."
     )
 
 
 def _unusable(losses: FloatArray, shown: Any) -> LossError:
-    """The error for losses that are not finite, or so large that their totals could overflow."""
+    """Return the error for losses that are not finite, or whose totals could overflow."""
     if np.isfinite(losses).all():
         return too_large("losses", shown)
-    return LossError(f"losses must be finite; got {_shown(shown)}. Leave out or mend the row.")
+    return LossError(f"losses must be finite; got {_shown(shown)}. Drop or correct the row.")
 
 
 def check_chosen_loss(loss: Any, loss_range: LossRange) -> float:
-    """The loss of the action that was played: a number, or an array that holds one."""
+    """Return the loss of the chosen action from a number, or from an array that holds one."""
     if isinstance(loss, float) and loss_range[0] <= loss <= loss_range[1]:
         return float(loss)
     try:
         given = np.ravel(loss)
-    except Exception:  # what others write in __array__ may raise anything
+    except Exception:  # __array__ of another class may raise anything
         raise InputTypeError(f"The loss must be a number; got {_shown(loss)}.") from None
     return float(check_losses(given, 1, loss_range, CHOSEN)[0][0])
 
 
 def too_large(what: str, got: Any) -> LossError:
-    """The error for losses whose totals could overflow."""
+    """Return the error for losses whose totals could overflow."""
     return LossError(
         f"{what} must be at most {LARGEST:g} in absolute value, so that their totals do not "
         f"overflow; got {_shown(got)}. Divide all of them by a constant."
@@ -155,7 +155,7 @@ def too_large(what: str, got: Any) -> LossError:
 
 
 def _number(value: Any) -> float:
-    """A real number as a float; NaN for anything else."""
+    """Return a real number as a float, and NaN for anything else."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return math.nan
     try:
@@ -167,6 +167,6 @@ def _number(value: Any) -> float:
 def _shown(value: Any) -> str:
     try:
         text = repr(value).replace("\n", " ")
-    except Exception:  # what others write in __repr__ must not hide what is wrong
+    except Exception:  # a __repr__ that fails must not hide the error to report
         text = f"an object of type {type(value).__name__}"
     return text if len(text) <= 120 else text[:117] + "..."
