@@ -1,4 +1,4 @@
-"""`make run`, and what docs/how-to/experiments.md shows of it."""
+"""`make run`, and its output on the page docs/tutorials/compare-learners.md."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_page_shows_what_make_run_prints(tmp_path, capsys, monkeypatch):
     assert main(["run", plan, "--backend", "serial", "--output", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
     assert f"report:  {tmp_path / 'report.html'}" in printed.replace("\n", "")
-    text = (ROOT / "docs/how-to/experiments.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/tutorials/compare-learners.md").read_text(encoding="utf-8")
     shown = re.search(r"```text\n(Digits.*?)```", text, re.DOTALL)
     assert shown is not None
     ours, page = rows(printed), rows(shown[1])
