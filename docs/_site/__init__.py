@@ -1,0 +1,1 @@
+"""Parts of the build of the site that Sphinx has no extension for."""

@@ -1,0 +1,120 @@
+"""The gallery: scripts of examples/ by subject, run while the site is built."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+GROUPS = {
+    "decide": (
+        "Make decisions",
+        "Choose offers, prices, articles or models, and learn from the outcome of each choice.",
+        """decider route_prompts plain_arms thresholds mixed_features described_items changing_actions
+        late_feedback drift_restarts adaptive_adversary own_predictor listed_rules save_and_load
+        decision_service""",
+    ),
+    "data": (
+        "Test on your data",
+        "Replay files and frames, evaluate other policies on a log, and watch a running learner.",
+        """replay_file replay_frame off_policy watch logged_bandit vowpal_wabbit_log linear_policies
+        drifting_labels multi_label sklearn_pipeline sklearn_policies corrupted_feedback""",
+    ),
+    "sets": (
+        "Choose routes, slates and assignments",
+        "An action is a set of elements: links of a route, items of a slate, pairs of a matching.",
+        """online_routing switching_paths frames_and_graphs slate_recommendation per_context
+        crew_assignment crews_off_sick network_design image_cut own_solver""",
+    ),
+    "experts": (
+        "Learn from all losses",
+        "Full information: after each round you observe the losses of all actions.",
+        """experts_with_contexts experts_on_rows following_forecasters regret_curve discounted
+        strongly_adaptive switching_policies known_sequence predictable_losses optimistic_game
+        fake_outcomes""",
+    ),
+    "rules": (
+        "Use policy classes that people can read",
+        "Exact optimisers over cuts, conjunctions, trees and lines.",
+        "stumps trees conjunctions disjunctions intercept_classifiers",
+    ),
+    "research": (
+        "Compare learners",
+        "Experiments, adversaries, and learners of other libraries.",
+        "run_experiment baselines_compared bait own_adversary coba_experiment river_policies",
+    ),
+}
+
+
+def group_of(name: str) -> str:
+    """Return the group of an example, given the name of its file without the ending."""
+    return next(group for group, (_, _, names) in GROUPS.items() if name in names.split())
+
+
+class InOrder:
+    """Sort examples as their group lists them."""
+
+    def __init__(self, folder: str) -> None:
+        self._names = GROUPS[Path(folder).name][2].split() if Path(folder).name in GROUPS else []
+
+    def __call__(self, file: str) -> int:
+        """Return the position of a file in its group."""
+        return self._names.index(Path(file).stem)
+
+    def __repr__(self) -> str:
+        return "InOrder"
+
+
+def picture(gallery: dict, script: dict) -> list[str]:
+    """Return the arguments of a script: examples that can draw take the name of a picture."""
+    text = Path(script["src_file"]).read_text(encoding="utf-8")
+    return [os.devnull + ".png"] if "sys.argv" in text else []
+
+
+def stage(docs: Path) -> None:
+    """Copy the examples into a folder for each group, where their text has changed."""
+    top = docs / "_examples"
+    for group, (title, text, names) in GROUPS.items():
+        folder = top / group
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "GALLERY_HEADER.rst").write_text(f"{title}\n{'=' * len(title)}\n\n{text}\n")
+        wanted = {f"{name}.py" for name in names.split()}
+        for old in folder.glob("*.py"):
+            if old.name not in wanted:
+                old.unlink()
+        for name in sorted(wanted):
+            shutil.copy2(EXAMPLES / name, folder / name)
+    (top / "GALLERY_HEADER.rst").write_text(HEADER)
+    if not (top / "worlds").exists():
+        (top / "worlds").symlink_to(EXAMPLES / "worlds")
+
+
+HEADER = """Examples
+========
+
+See what each part of the library does on a small problem: every script here ran when the site was
+built, and its output stands below its code.
+
+*For: readers who learn from code. Before you start:* :doc:`install Hannan </start/install>`.
+"""
+
+CONFIGURATION = {
+    "examples_dirs": ["_examples"],
+    "gallery_dirs": ["examples"],
+    "filename_pattern": r"\.py$",
+    "ignore_pattern": r"worlds/|__init__",
+    "subsection_order": [f"_examples/{group}" for group in GROUPS],
+    "within_subsection_order": InOrder,
+    "reset_argv": picture,
+    "parallel": 2,
+    "show_memory": False,
+    "min_reported_time": 1000,
+    "download_all_examples": False,
+    "plot_gallery": True,
+    "abort_on_example_error": True,
+    "remove_config_comments": True,
+    "show_signature": False,
+    "nested_sections": True,
+}
