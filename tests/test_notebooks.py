@@ -208,8 +208,8 @@ def test_a_decider_without_decisions_and_a_short_log_are_shown():
 def test_a_contradiction_is_shown_as_a_warning():
     wrong = hn.off_policy.Watch({"always 0": 0})
     for t in range(300):
-        wrong.decided(t, None, 0, propensity=0.01)
-        wrong.answered(t, 1.0)
+        wrong.add_decision(t, None, 0, propensity=0.01)
+        wrong.add_loss(t, 1.0)
     assert Parsed(wrong._repr_html_()).texts[0].startswith("These statements contradict")
 
 

@@ -116,7 +116,7 @@ def test_weights_stand_in_for_propensities():
         ({"position": np.full(40, 5)}, "position must lie"),
         ({"position": np.full(40, 0.5)}, "position must hold"),
         ({"action": np.full(40, K)}, "actions"),
-        ({"pi_b": np.full((40, K, 2), 1 / K)}, "laws of 2 positions"),
+        ({"pi_b": np.full((40, K, 2), 1 / K)}, "distributions of 2 positions"),
     ],
 )
 def test_bad_feedback_is_refused(changes, message):

@@ -131,7 +131,7 @@ def test_logs_check_their_menus(given, said):
         "propensities": [0.5] * 3, "n_actions": 3, **given,
     }  # fmt: skip
     if said is None:
-        assert hn.off_policy.Log(**whole)[1:].described
+        assert hn.off_policy.Log(**whole)[1:].takes_items
         return
     with pytest.raises(hn.HannanError, match=said):
         hn.off_policy.Log(**whole)

@@ -145,7 +145,7 @@ def test_a_decider_that_was_interrupted_is_broken(monkeypatch, tmp_path):
     shop.journal(path)
     answer = shop.decide()
     with monkeypatch.context() as patch:
-        patch.setattr(type(shop._scoreboard), "told", raising(KeyboardInterrupt))
+        patch.setattr(type(shop._scoreboard), "add_outcome", raising(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             shop.report(answer.id, 1.0)
     for call in (shop.decide, shop.summary, lambda: shop.save(tmp_path / "x.hannan")):

@@ -103,7 +103,7 @@ def test_inner_learners_get_them_too():
         "environments": ["planted"],
     }
     plan = make_plan(changed("learners.ours", row))
-    learner = plan.cells[4].player()
+    learner = plan.cells[4].make_learner()
     assert learner.learner.seed == learner.seed == 1
     assert learner.learner.oracle is learner.oracle
 
@@ -111,7 +111,7 @@ def test_inner_learners_get_them_too():
 def test_names_with_a_dollar_stand_for_things():
     row = {"type": "ContextFTPL", "horizon": "$horizon", "epsilon": "theorem"}
     row |= {"contexts": "$contexts", "oracle": "$policies", "environments": ["planted"]}
-    learner = make_plan(changed("learners.ours", row)).cells[1].player()
+    learner = make_plan(changed("learners.ours", row)).cells[1].make_learner()
     assert learner.horizon == 50
     assert list(learner.contexts) == [0, 1, 2]
 
@@ -240,7 +240,7 @@ def test_a_shared_thing_may_be_the_policies():
     table = copy.deepcopy(SMALL)
     table["shared"] = {"rules": POLICIES}
     table["environments"]["planted"]["policies"] = "$rules"
-    learner = make_plan(table).cells[1].player()
+    learner = make_plan(table).cells[1].make_learner()
     assert isinstance(learner.oracle, hn.oracles.AllPolicies)
     table["shared"]["rules"] = POLICIES | {"n_actions": 3}
     assert make_plan(table).cells[0].key != make_plan(SMALL).cells[0].key

@@ -191,12 +191,12 @@ def test_a_watch_goes_on_with_more_policies():
             watch = watch.extended({"0": 0, "2": 2, "1": 1}, 3)
         action, some = int(rng.integers(2 if t < 150 else 3)), [0, 1] if t < 150 else None
         q = 0.5 if t < 150 else 1 / 3
-        watch.decided(t, None, action, propensity=q)
-        whole.decided(t, None, action, propensity=q, available=some)
+        watch.add_decision(t, None, action, propensity=q)
+        whole.add_decision(t, None, action, propensity=q, available=some)
         if t % 4:
             loss = float(rng.random())
-            watch.answered(t, loss)
-            whole.answered(t, loss)
+            watch.add_loss(t, loss)
+            whole.add_loss(t, loss)
     assert watch.intervals() == whole.intervals()
     assert str(watch) == str(whole)
     assert str(reread(watch)) == str(watch)

@@ -250,7 +250,7 @@ def test_centred_statements_hold_and_survive_files(good, tmp_path):
 def test_predictions_narrow_the_intervals():
     centred, _ = centred_watch(np.random.default_rng(6), 3000, good=True)
     for key in list(centred.open_decisions):
-        centred.withdrawn(key)
+        centred.withdraw(key)
     plain = Watch({"always 0": 0, "always 1": 1})
     rng = np.random.default_rng(6)
     for t in range(3000):
@@ -433,9 +433,9 @@ def test_where_a_choice_is_not_available_a_policy_does_what_is_played():
     for t in range(30):
         some = [1, 2] if t % 3 == 0 else None
         action = 1 + t % 2 if some else t % 3
-        restricted.decided(t, None, action, propensity=0.4, available=some)
+        restricted.add_decision(t, None, action, propensity=0.4, available=some)
         if t % 4:
-            restricted.answered(t, (t % 5) / 4)
+            restricted.add_loss(t, (t % 5) / 4)
         loss = (t % 5) / 4 if t % 4 else None
         shares = [0.0, half(0)[action]] if some else [float(action == 0), half(0)[action]]
         missing = [1.0, 0.5] if some else [0.0, 0.0]
@@ -461,13 +461,13 @@ def test_policies_that_know_what_is_available():
     assert asked == [[0, 2], [0, 1, 2]]
     assert watch.intervals()["first"].unavailable == 0
     with pytest.raises(hn.ParameterError, match="give Watch its n_actions="):
-        Watch({"first": first}).decided(0, "x", 2, propensity=0.5)
+        Watch({"first": first}).add_decision(0, "x", 2, propensity=0.5)
     wrong = Watch({"wrong": lambda context, available: 1}, n_actions=3)
     with pytest.raises(hn.ParameterError, match="'wrong' chooses action 1, where only"):
-        wrong.decided(0, None, 2, propensity=0.5, available=[0, 2])
+        wrong.add_decision(0, None, 2, propensity=0.5, available=[0, 2])
     distribution = Watch({"distribution": lambda context, available: half(context)}, n_actions=3)
     with pytest.raises(hn.ParameterError, match="'law' chooses action 1, where only"):
-        distribution.decided(0, None, 2, propensity=0.5, available=[0, 2])
+        distribution.add_decision(0, None, 2, propensity=0.5, available=[0, 2])
 
 
 def test_exact_probabilities_come_before_weights_of_a_decision():
@@ -491,13 +491,13 @@ def test_exact_probabilities_come_before_weights_of_a_decision():
 
 def test_weights_may_come_with_the_loss():
     at_once, later = Watch({"it": 1}), Watch({"it": 1})
-    at_once.decided("a", None, 1, weight=4.0)
-    later.decided("a", None, 1)
+    at_once.add_decision("a", None, 1, weight=4.0)
+    later.add_decision("a", None, 1)
     assert (sums(at_once) == sums(later)).all()  # reserves do not look at weights
     with pytest.raises(hn.ParameterError, match="probability of decision 'a' is not known"):
-        later.answered("a", 0.5)
-    at_once.answered("a", 0.5)
-    later.answered("a", 0.5, weight=4.0)
+        later.add_loss("a", 0.5)
+    at_once.add_loss("a", 0.5)
+    later.add_loss("a", 0.5, weight=4.0)
     assert (sums(at_once) == sums(later)).all()
     other = Watch({"it": 1})
     other.add_decision("b", None, 0)
@@ -516,9 +516,9 @@ def test_a_log_says_what_its_rounds_said():
     read = Watch.over(log, RULES)
     told = Watch(RULES, log.n_actions)
     for t, each in enumerate(log):
-        told.decided(t, each.context, each.action, propensity=each.propensity)
+        told.add_decision(t, each.context, each.action, propensity=each.propensity)
     for t, each in enumerate(log):
-        told.answered(t, each.loss)
+        told.add_loss(t, each.loss)
     assert content(read) == content(told)
     parts = Watch(RULES, log.n_actions)
     parts.read(log[:100])
@@ -539,8 +539,8 @@ def test_a_log_may_have_weights_and_restricted_rounds():
     by_weights = Watch.over(log, {"always 0": 0}, inverse="weights")
     told = Watch({"always 0": 0}, 3)
     for t, each in enumerate(log):
-        told.decided(t, None, each.action, weight=each.weight, available=each.available)
-        told.answered(t, each.loss)
+        told.add_decision(t, None, each.action, weight=each.weight, available=each.available)
+        told.add_loss(t, each.loss)
     assert content(by_weights) == content(told)
     assert by_weights.intervals()["always 0"].unavailable == 1
 
@@ -557,7 +557,7 @@ def test_rounds_that_are_not_in_a_log_count_at_their_worst():
         for action in range(K):
             known = copy.deepcopy(whole)
             for number in range(unanswered):
-                known.decided(number, 0, action, propensity=0.5)
+                known.add_decision(number, 0, action, propensity=0.5)
             assert (sums(wide)[:, 0] <= sums(known)[:, 0] + 1e-9).all()
             assert (sums(wide)[:, 1] >= sums(known)[:, 1] - 1e-9).all()
 
@@ -704,7 +704,7 @@ def test_too_many_open_rounds_are_refused(monkeypatch):
     watch = Watch({"always 0": 0})
     for number in range(3):
         watch.add_decision(number, None, 0, propensity=0.5)
-    with pytest.raises(hn.DecisionError, match="never come, by forgotten"):
+    with pytest.raises(hn.DecisionError, match="never come, by abandon"):
         watch.add_decision(3, None, 0, propensity=0.5)
     watch.abandon(0)
     watch.add_decision(3, None, 0, propensity=0.5)

@@ -86,17 +86,17 @@ def test_the_watch_is_told_what_one_would_tell_it(make):
         known = plain.propensities(t % 2, 30)
         decision, other = plain.decide(t % 2), ours.decide(t % 2)
         weight = 1.0 / known.given(decision.action)[decision.action]
-        told.decided(decision, weight=max(1.0, weight))
+        told.add_decision(decision, weight=max(1.0, weight))
         waiting.append((decision, other, row[decision.action]))
         if t % 4 == 3:
             mine, its, loss = waiting.pop(t % 3)
             plain.update(loss, decision=mine)
-            told.answered(mine, loss)
+            told.add_loss(mine, loss)
             ours.update(loss, decision=its)
         elif t % 7 == 5:
             mine, its, _ = waiting.pop(0)
             plain.forget(mine)
-            told.forgotten(mine)
+            told.abandon(mine)
             ours.forget(its)
     assert ours.watch.progress == told.progress
     assert ours.watch.intervals() == told.intervals()
@@ -133,8 +133,8 @@ def test_with_full_information_the_loss_of_the_action_counts():
         q = learner.propensities(t % 2).probabilities
         action = ours.act(t % 2)
         assert learner.act(t % 2) == action
-        told.decided(t, t % 2, action, propensity=float(q[action]))
-        told.answered(t, row[action])
+        told.add_decision(t, t % 2, action, propensity=float(q[action]))
+        told.add_loss(t, row[action])
         ours.update(row)
         learner.update(row)
     assert ours.watch.intervals() == told.intervals()

@@ -147,7 +147,7 @@ def test_weights_drawn_at_arrival_show(monkeypatch):
         return opened
 
     monkeypatch.setattr(hn.ContextSemiBanditFTPL, "choose", forgetful)
-    monkeypatch.setattr(hn.ContextSemiBanditFTPL, "_overtaken", lambda learner, opened: [])
+    monkeypatch.setattr(hn.ContextSemiBanditFTPL, "_decided_since", lambda learner, opened: [])
     fails(test_weights_drawn_at_the_decision_stay_right_and_those_at_arrival_are_wrong)
 
 

@@ -3,7 +3,7 @@
 from functools import partial
 
 import pytest
-from hannan.learners.master import MetaLearner
+from hannan.learners.meta_learner import MetaLearner
 
 from hannan.learners import ContextFTPL, ContextSemiBanditFTPL, Discounted, StronglyAdaptive
 from hannan.learners.future import Playout

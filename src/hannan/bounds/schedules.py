@@ -162,7 +162,7 @@ def self_tuned(
     total_delay, reacting
         Δ, and whether losses or contexts react to actions whose feedback is pending, as in
         `delayed`.
-    overtaken
+    out_of_order
         Whether a loss may come before that of an earlier decision.
     unanswered
         Rounds whose loss never comes, or not yet.
@@ -242,7 +242,7 @@ def hinted(
     ----------
     horizon, budget, share
         T, and c and s as in `Trust`.
-    known_law
+    known_distribution
         Whether weights are exact.
     max_resamples
         L, where it is fixed; by default :math:`\lceil\sqrt{Kt}\rceil`.

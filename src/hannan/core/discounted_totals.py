@@ -1,4 +1,4 @@
-"""Several totals of the same rounds, each of which forgets at its own rate."""
+"""Discounted loss totals of the same rounds, one per discount factor."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from hannan.core.policy import Action
 
 Choices = NDArray[np.intp] | list[NDArray[np.intp]]
-"""Several actions: integers side by side, or sets one by one."""
+"""Several actions: an array of integers, or a list of sets."""
 
-_HEAVIEST = 1e12  # weight of a round before all are measured from the present again
+_HEAVIEST = 1e12  # largest weight of a round before all weights are rescaled
 _LIGHTEST = 1e-17  # relative weight below which a round is lost in rounding
 
 
 class Draws(NamedTuple):
-    """A draw of unit noise for each total, `first` and those after it, at scales 1/ε."""
+    """One draw of unit noise per total, from number `first` on, at scales 1/ε."""
 
     noise: Noise | None
     first: int
@@ -39,11 +39,11 @@ class Draws(NamedTuple):
 def discounted_totals_of(
     oracle: Any, discounts: Sequence[float], contexts: Sequence[Any] = ()
 ) -> DiscountedTotals:
-    """Return an empty total for each of several rates of forgetting.
+    """Return an empty total for each discount factor.
 
-    `contexts` are those that will carry noise, as far as they are known.
+    `contexts` are the contexts with noise, as far as they are known.
     """
-    if hasattr(oracle, "discounted_totals"):  # all totals side by side
+    if hasattr(oracle, "discounted_totals"):  # all totals in common arrays
         return oracle.discounted_totals(discounts)  # type: ignore[no-any-return]
     return DiscountedTotals(oracle, discounts, contexts)
 
@@ -51,17 +51,18 @@ def discounted_totals_of(
 class DiscountedTotals(Stored):
     r"""Totals :math:`\pi \mapsto \sum_{t \le T} \gamma_i^{T+1-t} \ell_t(\pi(x_t))`, one for each γ.
 
-    The round to come would count 1 in all of them, and scales of noise are in that unit.
+    The next round would count 1 in all totals, and scales of noise are in that unit.
 
-    Here the totals are those of the class, in which a round once added keeps its weight: the
-    losses shown to them grow by 1/γ each round, and now and then a total is made anew from the
-    rounds that still count. A class that keeps one number for each policy can do better.
+    This class uses the objectives of the policy class, in which an added round has a fixed weight.
+    The losses passed to them therefore grow by 1/γ per round, and from time to time a total is
+    rebuilt from the rounds that still count. A class that stores one number per policy can do
+    better.
 
     >>> import hannan as hn
     >>> discounted_totals = DiscountedTotals(hn.oracles.AllPolicies(1, 2), [1.0, 0.5])
     >>> for losses in ([0.0, 1.0], [1.0, 0.5]):
     ...     discounted_totals.add(0, np.array(losses))
-    # of the totals 1, 1.5 and 0.5, 0.5
+    >>> # the totals are 1, 1.5 and 0.5, 0.5
     >>> discounted_totals.actions(0, Draws(None, 0, np.zeros(2)))
     array([0, 0])
     """
@@ -87,17 +88,17 @@ class DiscountedTotals(Stored):
         self.discounts = tuple(discounts)
         self._contexts = list(contexts)
         self._totals = [self._empty() for _ in self.discounts]
-        self._ages = [0 for _ in self.discounts]  # rounds since weights were measured anew
+        self._ages = [0 for _ in self.discounts]  # rounds since the weights were rescaled
         self._recent: deque[tuple[Any, FloatArray]] = deque(maxlen=max(map(_kept, self.discounts)))
         self._owed: list[tuple[int, Any, FloatArray]] = []
 
     def total(self, i: int) -> Objective:
-        """Total i, for questions; its values are `unit(i)` times as large."""
+        """Return total i, for questions; its values are `unit(i)` times as large."""
         self._catch_up()
         return self._totals[i]
 
     def unit(self, i: int) -> float:
-        """What a loss of 1 in the round to come would count in `total(i)`."""
+        """Return the weight that a loss of 1 in the next round would have in `total(i)`."""
         return float(self.discounts[i] ** -self._ages[i])
 
     @property
@@ -112,9 +113,9 @@ class DiscountedTotals(Stored):
         plays: NDArray[np.intp] | None = None,
         losses: FloatArray | None = None,
     ) -> Choices:
-        """What the leader of each total does on a context, by its best score where there are.
+        """Return the action of each total's leader on a context; scored totals respect `plays`.
 
-        With losses: what it will do once they are added.
+        With `losses`, return the actions after these losses are added.
         """
         found: list[Action] = []
         for i, scale in enumerate(draws.scales.tolist()):
@@ -128,7 +129,7 @@ class DiscountedTotals(Stored):
         return sets or np.array(found, dtype=np.intp)
 
     def add(self, context: Any, losses: FloatArray) -> None:
-        """Add one round to all totals, which cannot fail: one that fails is tried again later."""
+        """Add one round to all totals. It cannot fail: an addition that fails is repeated later."""
         losses = losses.copy()
         for i in range(len(self._totals)):
             self._owed.append((i, context, losses * self.unit(i)))
@@ -140,13 +141,13 @@ class DiscountedTotals(Stored):
     def settle(
         self, context: Any, draws: Draws, plays: NDArray[np.intp] | None, losses: FloatArray
     ) -> Choices:
-        """What `actions` returns with these losses, and `add`; if it fails nothing has changed."""
+        """Return `actions` with these losses, and `add` them; an error changes nothing."""
         found = self.actions(context, draws, plays, losses)
         self.add(context, losses)
         return found
 
     def _catch_up(self) -> None:
-        """Add what has not been added yet, and make totals anew before weights leave the floats."""
+        """Add the rounds not added yet, and rebuild totals before their weights overflow."""
         while self._owed:
             i, context, losses = self._owed[0]
             self._totals[i].add(context, losses)
@@ -156,7 +157,7 @@ class DiscountedTotals(Stored):
                 self._renew(i)
 
     def _renew(self, i: int) -> None:
-        """Measure all weights of a total from the round to come."""
+        """Rebuild a total with all weights relative to the next round."""
         total, discount = self._empty(), self.discounts[i]
         count = min(_kept(discount), len(self._recent))
         rounds = islice(self._recent, len(self._recent) - count, None)
@@ -172,5 +173,5 @@ class DiscountedTotals(Stored):
 
 
 def _kept(discount: float) -> int:
-    """How many rounds still count at a discount; none are needed where all count alike."""
+    """Return how many rounds still count at a discount; 0 without discounting."""
     return math.ceil(math.log(_LIGHTEST) / math.log(discount)) if discount < 1.0 else 0

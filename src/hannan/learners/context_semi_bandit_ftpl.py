@@ -68,16 +68,16 @@ _WEIGHTS = Number(low=0.0).where(lambda self, _: not chooses_sets(self)) | Array
 class ContextSemiBanditFTPL(Learner):
     r"""Contextual follow the perturbed leader, semi-bandit feedback (Algorithm 3).
 
-    Plays :math:`a_t = \pi_t(x_t)` as `ContextFTPL` does, but sees only the losses of the chosen
-    elements (of the one chosen action: a *bandit*). The others are completed by geometric
-    resampling: for a chosen element j, fresh noise is drawn until the perturbed leader chooses j
-    again on :math:`x_t`, L times at most; the number of draws J is nearly unbiased for 1/q, q
-    the probability of choosing j, and
+    The learner plays :math:`a_t = \pi_t(x_t)` as `ContextFTPL` does, but observes only the losses
+    of the chosen elements; with single actions this is bandit feedback. Geometric resampling
+    estimates the importance weights: for a chosen element j, the learner draws fresh noise until
+    the perturbed leader chooses j again on :math:`x_t`, at most L times. The number of draws J is
+    nearly unbiased for 1/q, where q is the probability of choosing j. The totals add
 
-    .. math:: \hat\ell_t(j) = J_t(j)\, \ell_t(j) \text{ for } j \in a_t, \quad 0 \text{ otherwise}
+    .. math:: \hat\ell_t(j) = J_t(j)\, \ell_t(j) \text{ for } j \in a_t, \quad 0 \text{ otherwise.}
 
-    enters the totals. One stream of draws serves all chosen elements, an element with loss zero
-    needs none, and L - 1 draws suffice. In twenty lines: `hannan.paper.context_semi_bandit_ftpl`.
+    One stream of draws serves all chosen elements. An element with loss zero needs no draws, and
+    L - 1 draws are enough. In twenty lines: `hannan.paper.context_semi_bandit_ftpl`.
 
     Parameters
     ----------
@@ -86,48 +86,49 @@ class ContextSemiBanditFTPL(Learner):
     contexts, separator
         The perturbed contexts X, as in `ContextFTPL`.
     epsilon
-        "adaptive": self-tuned from instability measured with an independent extra draw;
-        "anytime": the schedule :math:`\epsilon_t \propto 1/\sqrt t`, which also pays for
-        delayed feedback; "theorem": the paper's, needs `horizon`; a positive number; or a rule
-        such as `SelfTuned(eagerness=4)`. The default eagerness is 2 without a predictor, else 1.
+        Rule for ε. "adaptive" (default): self-tuned from the instability cost, measured with an
+        independent extra draw. "anytime": the schedule :math:`\epsilon_t \propto 1/\sqrt t`, which
+        also takes delayed feedback into account. "theorem": the paper's tuning, needs `horizon`.
+        Or a positive number, or a rule such as `SelfTuned(eagerness=4)`. The default eagerness is
+        2 without a predictor, else 1.
     horizon
-        T, for epsilon="theorem" and for the cap L.
+        Number of rounds T, for epsilon="theorem" and for the cap L. Default: None.
     max_resamples
-        L; by default :math:`\lceil\sqrt{KT}\rceil`, with the number of the round in place of T
-        where no horizon is given.
+        Maximum number of draws L. Default: :math:`\lceil\sqrt{KT}\rceil`; without a horizon, the
+        number of the round replaces T.
     resampling
-        How weights are found. "auto": their mean itself where the oracle can compute q, else draws
-        until two successes, in pairs where the class makes these cheap; "exact": the mean, or an
-        error; "conditional": draws in pairs; a number r, or `Resampling(r)`: draws until r
-        successes. "shared" is r = 1, as printed but with one stream for all elements;
-        "rao-blackwell" is r = 2: the same mean with less variance.
+        How to compute importance weights. "auto" (default): their mean if the oracle can compute
+        q, else draws until two successes, in pairs if the class makes pairs cheap. "exact": the
+        mean, or an error. "conditional": draws in pairs. A number r, or `Resampling(r)`: draws
+        until r successes. "shared" is r = 1, as in the paper but with one stream for all elements.
+        "rao-blackwell" is r = 2, with the same mean and less variance.
     predictor
-        Guesses the losses before each round: `predict(context)` returns K numbers and
-        `learn(context, action, loss)` is shown what was seen.
+        Model that predicts the losses before each decision: `predict(context)` returns K numbers,
+        and `learn(context, action, loss)` receives the observed losses. Default: None.
     trust
-        How far a predictor is believed. "earned": what it recommends is played in a share of the
-        rounds that grows with what it has measurably saved, while a budget lasts; its estimates
-        are subtracted from losses where that keeps the loss estimates stable. Guarantee and
-        certificate stay valid, however bad it is. "baseline": nothing it recommends is played, its
-        guess is subtracted everywhere; no guarantee. Or a `Trust` with numbers of your own.
+        How far to follow the predictor. "earned" (default): play its recommendation in a share of
+        the rounds that grows with the measured savings, within a regret budget; subtract its
+        estimates from the losses where the loss estimates stay stable. Guarantee and certificate
+        stay valid for any predictor. "baseline": play no recommendation, and subtract the
+        prediction everywhere; there is no guarantee. Or a `Trust` with other constants.
     exploration
-        The least probability of every available action, for logs that others are to be evaluated
-        by; single actions only. It costs at most K times this a round, which bounds and certificate
-        count.
+        Minimum probability of each available action, so that logs support off-policy evaluation.
+        Default 0; single actions only. It costs at most K times this number per round, in units
+        of the largest loss; bounds and certificate include this cost.
     seed
         As in `ContextFTPL`.
     loss_range
-        Range (low, high) of each element's loss. Rewards up to R are losses in (-R, 0): every
-        element is then expected to earn R until it is tried, so that sets of any size can be
-        learned. With losses that are never negative choosing nothing is best wherever it is
-        allowed.
+        Range (low, high) of each element's loss. Default (0, 1). For rewards in [0, R], pass
+        -reward with (-R, 0): the learner then expects the reward R from each element until it has
+        tried the element, so it can learn sets of any size. With nonnegative losses the empty set
+        is the best action, if it is allowed.
 
     Guarantee
     ---------
     With an exact oracle, losses in [0, 1] or in [-1, 0] and immediate feedback, against adaptive
     adversaries, pseudo-regret is at most :math:`2 E[D_T] + \sum_t K/(eL_t)` when self-tuned, and
-    `bounds.semi_bandit` with epsilon="theorem". Where actions are not always available, as for
-    `ContextFTPL`. [syrgkanis2016, Theorem 3]
+    `bounds.semi_bandit` with epsilon="theorem". If some actions are unavailable, the conditions of
+    `ContextFTPL` apply. [syrgkanis2016, Theorem 3]
 
     Examples
     --------
@@ -150,7 +151,7 @@ class ContextSemiBanditFTPL(Learner):
     >>> shop.best_policy()()
     array([1, 3])
 
-    Feedback that comes later, out of order or never:
+    Feedback may arrive later, out of order or never:
 
     >>> first, second = learner.decide_many([0, 1])
     >>> learner.update(0.9, decision=second)
@@ -165,7 +166,7 @@ class ContextSemiBanditFTPL(Learner):
     restricts_sets = True
     oracle: Oracle
     noise_memory: ClassVar[int] = 2**27
-    """Bytes of noise made ready ahead of time. It never changes what is played."""
+    """Bytes of noise generated in advance; the actions do not depend on this number."""
 
     stored = State(
         _floor=Part(),
@@ -183,9 +184,9 @@ class ContextSemiBanditFTPL(Learner):
 
         limit: int = 0  # L
         weights: Any = None  # J, one for each chosen element; a number for a single action
-        variance: float = 0.0  # what the anytime schedule counts the round for
-        allowance: float = 0.0  # what instability may cost in it by that schedule
-        moment: float = 0.0  # q E[W²]/E[W] of its weights, as expected by that schedule
+        variance: float = 0.0  # variance of the round in the anytime schedule
+        allowance: float = 0.0  # instability cost that this schedule allows in the round
+        moment: float = 0.0  # bound on q E[W²]/E[W] of its weights in this schedule
 
         stored = State(
             limit=Count(low=1),
@@ -237,8 +238,8 @@ class ContextSemiBanditFTPL(Learner):
         self._range = check_known_range(self, loss_range)
         if oracle.n_actions is None and not oracle.takes_items:
             raise ParameterError(
-                "ContextSemiBanditFTPL needs the number of actions: give "
-                f"{type(oracle).__name__} its n_actions=."
+                "ContextSemiBanditFTPL needs the number of actions: pass n_actions= to "
+                f"{type(oracle).__name__}."
             )
         self._K = 0 if oracle.takes_items else oracle.n_actions or 0  # 0: each round has its own
         self._offset = Offset(self._range, oracle)
@@ -259,13 +260,13 @@ class ContextSemiBanditFTPL(Learner):
         self._step.start(self._leader)
         if self._resampling.exact and X.points and self._leader.put_noise():
             distribution = total.distribution(X.points[0], Draw(self._leader.noise, 0, 1.0))
-            if distribution is None:  # refused before any round, where that is possible
+            if distribution is None:  # raise before the first round if possible
                 raise no_distribution(oracle)
         self._account = Account()
         self._decided = 0
         check_suits(predictor, oracle)
         self._hint = Hint(predictor, believed, self._K, self._range, self._floor.kept)
-        self._start = 0.0  # what D begins with, so that the first hints meet some noise
+        self._start = 0.0  # initial value of D, so that there is noise when hints begin
         if self._hint.mixes and self._step.measures:
             self._start = self._offset.top
             self._step.after(self._leader, self._start)
@@ -274,7 +275,7 @@ class ContextSemiBanditFTPL(Learner):
     # Algorithm 3 ----------------------------------------------------------------------------
 
     def _prepare(self, opened: Round) -> None:
-        """ε_t, L_t and {z}; hint, its share and the baseline: functions of x_t and the past."""
+        """Set ε_t, L_t, {z}, hint, its share and baseline: functions of x_t and the past."""
         n, leader, step, hint = self._decided + 1, self._leader, self._step, self._hint
         scale = step.scale
         if step.schedules:
@@ -283,21 +284,22 @@ class ContextSemiBanditFTPL(Learner):
             scale = step.before(leader, opened.variance)
         K = self._K or len(opened.context)
         opened.draw, opened.limit = leader.draw(scale), self._limit(n, K)
-        untried = hint.mixes and leader.noise is None  # no context is known that could have noise
+        untried = hint.mixes and leader.noise is None  # no context with noise is known so far
         if self.exploration or untried:
             self._floor.raise_to(opened, untried)
         if self._offset.low < 0.0:
             opened.baseline = self._offset.guess(K)
         if hint.predictor is None:
             return
-        known = self._resampling.known is True and opened.number is not None  # not by an update
+        # With `act` the weights, and the distribution with them, are only computed by `update`.
+        known = self._resampling.known is True and opened.number is not None
         hint.advise(opened, leader.G, n, known)
-        # Which late rounds are answered may depend on what was played. Then a baseline would
-        # bias what is known of the others, so it is only for classes without a theorem.
+        # With delay, missing feedback may depend on the action. Then a baseline would bias the
+        # estimates of other actions, so it is only for classes without a theorem.
         covers = not (opened.late and self.oracle.exact)
         if covers and hint.may_cover(scale, leader.kappa):
             assert opened.values is not None
-            # As if all were taken; without a formula for the distribution none is.
+            # The distribution as if all estimates were baselines; if it is unknown, none is.
             given = opened.context, opened.draw, opened.values, opened.plays
             distribution = (
                 None if self._resampling.exact is False else leader.total.distribution(*given)
@@ -306,7 +308,7 @@ class ContextSemiBanditFTPL(Learner):
                 hint.cover(opened, distribution, scale, leader.kappa, n)
 
     def _act(self, opened: Round) -> None:
-        """Draw {z}; play what the leader of {z} and the estimates ℓ̂_1..t-1 does on x_t."""
+        """Draw {z}; play the action of the leader of {z} and the estimates ℓ̂_1..t-1 on x_t."""
         opened.draws = 1
         chosen: Action | None = None
         if opened.share or opened.explores:
@@ -318,11 +320,11 @@ class ContextSemiBanditFTPL(Learner):
             opened.calls += 1
         opened.action = chosen
         if opened.number is not None:
-            # Of this state, whenever the loss may come.
+            # The weights belong to this state, even if the feedback arrives much later.
             opened.weights = weigh(self._leader, self._resampling, opened)
 
     def _played(self, opened: Round) -> None:
-        """Every round has fake outcomes of its own, whether or not it is answered."""
+        """Advance to fresh noise: every opened round uses its own draws, even without feedback."""
         leader, account = self._leader, self._account
         leader.number += opened.draws
         if self._hint.mixes:
@@ -343,20 +345,20 @@ class ContextSemiBanditFTPL(Learner):
         self._hint.release(opened)
 
     def _update(self, opened: Round, loss: Any) -> None:
-        """ℓ̂_t(a_t) = J_t ℓ_t, 0 for all others; then ε_{t+1}."""
+        """Add ℓ̂_t, which is J_t ℓ_t on a_t and 0 on all others; then set ε_{t+1}."""
         leader, hint, step = self._leader, self._hint, self._step
         losses, opened.draws = check_seen(opened.action, loss, self._range), 0
         if opened.weights is None:
             opened.exact = None  # an earlier call may have failed after it was set
-        others = self._overtaken(opened) if opened.late else []  # decided before this is learned
+        others = self._decided_since(opened) if opened.late else []  # decided before this is learned
         surprise, baseline, alike = losses, opened.baseline, opened.action
         if baseline is not None or opened.plays is not None:  # ℓ_t - Q_t, Q_t
             surprise, baseline, alike = self._beyond_the_baseline(opened, losses)
-        seen = leader.X.seen  # of the contexts in an open world
+        seen = leader.X.seen  # sample of the contexts so far, if contexts are not declared
         later = leader.seeing(opened.context) if seen is not None and seen.left == 1 else None
         estimate, measured, weights = baseline, NOTHING, opened.weights
         surprised = surprise != 0.0 if type(surprise) is float else bool(np.count_nonzero(surprise))
-        # Hints need weights in every round, and a guess may have moved a leader.
+        # Hints need weights in every round, and a baseline may have moved the leader.
         if surprised or hint.mixes or (opened.late and self._offset.varies):
             added = later is None and hint.predictor is None, surprised
             weights, estimate, measured = self._estimate(opened, surprise, baseline, alike, *added)
@@ -397,9 +399,10 @@ class ContextSemiBanditFTPL(Learner):
         add: bool,
         surprised: bool,
     ) -> tuple[Any, FloatArray | None, Measured]:
-        """Weights J_t; ℓ̂_t = Q_t + J_t (ℓ_t - Q_t), None for zeros; and what instability cost.
+        """Return weights J_t, estimate ℓ̂_t = Q_t + J_t (ℓ_t - Q_t), and instability cost.
 
-        With `add` nothing can fail after this, and ℓ̂_t may be added on the way.
+        The estimate is None if it is zero. With `add`, nothing can fail after this call, and the
+        call may add ℓ̂_t to the totals.
         """
         leader, J, varies = self._leader, self._resampling, self._offset.varies
         weights, found = opened.weights, None
@@ -429,7 +432,7 @@ class ContextSemiBanditFTPL(Learner):
         return weights, estimate, measured
 
     def _beyond_the_baseline(self, opened: Round, losses: Any) -> tuple[Any, Any, Any]:
-        """What the chosen elements cost beyond it; the baseline; and the actions played alike."""
+        """Return losses minus baseline, the baseline, and all actions with this substitute."""
         surprise, baseline, alike = losses, opened.baseline, opened.action
         if baseline is not None:
             surprise = self._hint.surprise(opened, losses)
@@ -438,14 +441,14 @@ class ContextSemiBanditFTPL(Learner):
             baseline, alike = self._availability.shared(opened, baseline, span)
         return surprise, baseline, alike
 
-    def _overtaken(self, opened: Round) -> list[tuple[Any, Any]]:
-        """Rounds that this one overtakes, with what belongs to the state of their decision."""
+    def _decided_since(self, opened: Round) -> list[tuple[Any, Any]]:
+        """Return earlier open rounds, with weights and hidden choices for their decisions."""
         others = self._ledger.decided_since_last_update(opened)
         given = self._step.measures, self._offset.varies
         return out_of_order(self._leader, self._resampling, opened, others, *given)
 
     def _renew(self, later: PerturbedLeader) -> None:
-        """Follow the leader on a renewed X, in an open world."""
+        """Replace the leader by the one on the renewed X, if contexts are not declared."""
         self._leader.owed += later.collect()
         self._leader = later
         self._step.start(later)
@@ -464,7 +467,7 @@ class ContextSemiBanditFTPL(Learner):
             squares = weights * surprise * surprise
             squares = squares if type(squares) is float else _sum(squares)
             account.stability += c * worst * squares / scale
-            if self._step.schedules and c > opened.moment:  # drawn on some contexts only
+            if self._step.schedules and c > opened.moment:  # weights were drawn for some contexts
                 B, K = self._offset.top, self.actions_on(opened.context)
                 account.scheduled += (c - opened.moment) * worst * B**2 * K / scale
         account.loss += losses if type(losses) is float else _sum(losses)
@@ -473,53 +476,53 @@ class ContextSemiBanditFTPL(Learner):
         else:
             account.top = scale
         if opened.baseline is not None and self._hint.predictor is not None:
-            # What `Hint.cover` lets it hide of a good action.
+            # Largest bias that `Hint.cover` allows for a good action.
             B = self._offset.top
             account.truncation += B if opened.late else B / math.sqrt(self.rounds + 1.0)
 
-    # What is said -----------------------------------------------------------------------------
+    # Statements -------------------------------------------------------------------------------
 
     def best_policy(self) -> Policy:
-        """The leader without noise: the best policy for the loss estimates so far."""
+        """Return the leader without noise: the best policy for the loss estimates so far."""
         return losses_alone(self._leader.total).leader()
 
     def certificate(self) -> SemiBanditCertificate:
-        """Estimates of an upper bound on expected regret so far; see `SemiBanditCertificate`."""
+        """Return estimates of an upper bound on the expected regret so far."""
         given = self._evidence(), self._hint, self._start, self._floor.price
         return certificates.semi_bandit_certificate(*given)
 
     def regret_bound(self) -> float | None:
-        """What theory promises for pseudo-regret so far, for any adversary; None if nothing."""
+        """Return a bound on the pseudo-regret so far, for any adversary; None if unknown."""
         return certificates.semi_bandit_bound(self._evidence(), self._hint, self._plan(self.rounds))
 
     def worst_case(
         self, rounds: int, restarts: int, total_delay: int = 0, unanswered: int = 0
     ) -> float | None:
-        """That of self-tuning, for a game with restarts."""
+        """Return the worst case of self-tuning over a run with restarts; None if unknown."""
         given = self._plan(rounds + unanswered), rounds, restarts, total_delay, unanswered
         return certificates.semi_bandit_worst_case(self._evidence(), self._hint, *given)
 
     @property
     def complexity(self) -> Complexity:
-        """G of the policy class on X; finding it counts as oracle calls."""
+        """G of the policy class on X; computing it counts as oracle calls."""
         _ = self._leader.G
         self.oracle_calls += self._leader.collect()
         return self._leader.complexity()
 
     @property
     def predictor_(self) -> Any:
-        """The predictor at work, which has learned all that was seen, or None."""
+        """The copy of the predictor that has learned from all observed losses, or None."""
         return self._hint.predictor
 
     def outlook(self, context: Any = None) -> Outlook:
-        """What a round with this context would follow now; asking changes nothing."""
+        """Return the past, noise draw and hint that a round with this context would use now."""
         opened: Any = self.prepare(context)
         past = past_of(self._leader, opened)
         return Outlook(opened.context, past, opened.draw, opened.advice, opened.share)
 
     @property
     def leader(self) -> PerturbedLeader:
-        """The past and the noise on X."""
+        """The perturbed leader: estimated totals and the noise on X."""
         return self._leader
 
     @property
@@ -529,12 +532,11 @@ class ContextSemiBanditFTPL(Learner):
 
     @property
     def hint(self) -> Hint:
-        """What hints and baselines have cost."""
+        """The record of hints, with their measured cost."""
         return self._hint
 
     def fresh(self, number: int) -> Self:
-        """A new learner like this one, which keeps what is known of the class: its G, and whether
-        weights must be drawn."""
+        """Return a new learner with these parameters, G, and whether weights must be drawn."""
         twin = super().fresh(number)
         twin._leader.share_complexity(self._leader)
         if self._resampling.known is False:
@@ -554,7 +556,7 @@ class ContextSemiBanditFTPL(Learner):
         return twin
 
     def _learn_logged(self, context: Any, action: int, loss: Any, propensity: float) -> None:
-        """As `_update`, with the mean of J_t for the propensity that is known."""
+        """Learn as `_update` does, with the mean of J_t for the given propensity."""
         one, K = check_seen(action, loss, self._range), self.actions_on(context)
         leader = self._leader
         limit = self._limit(self._decided + self._ledger.logged + 1, K)
@@ -607,7 +609,7 @@ class ContextSemiBanditFTPL(Learner):
         return SemiBanditPlan(*given, proved_late=not self._offset.varies)
 
     def _schedule(self, opened: Round) -> None:
-        """What the anytime schedule needs to know of a round, others being open."""
+        """Set variance, allowance and moment of a round for the anytime schedule."""
         m, K = self.oracle.max_chosen, self.actions_on(opened.context)
         c = self._resampling.second_moment / self._floor.kept
         pending = self._ledger.pending(opened)
@@ -617,7 +619,7 @@ class ContextSemiBanditFTPL(Learner):
         opened.moment = c
 
     def _offered(self, opened: Round) -> int:
-        """K of a round with described actions; statements are about the most there were."""
+        """Return the number of items in a round; statements use the largest number so far."""
         K = len(opened.context)
         self._leader.n_actions = max(self._leader.n_actions or 0, K)
         self._floor.see(K)
@@ -627,7 +629,7 @@ class ContextSemiBanditFTPL(Learner):
         return self._K or len(context)
 
     def _limit(self, n: int, K: int) -> int:
-        """L of the n-th round, if it has K actions."""
+        """Return L of the n-th round with K actions."""
         known = self.max_resamples if self._theorem is None else self._theorem.max_resamples
         if known is not None:
             return known
@@ -635,7 +637,7 @@ class ContextSemiBanditFTPL(Learner):
         return found if found > 2 else 2
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
-        """The context, checked, if it may arrive."""
+        """Return the checked context; raise `ContextError` if it is not declared."""
         X = self._leader.X
         if X.takes_all:
             return self.oracle.check_context(context)
@@ -644,15 +646,15 @@ class ContextSemiBanditFTPL(Learner):
         return X.admit(context, self.clock + ahead if X.timed else 0)
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
+        """Return the loss of an action."""
         return _sum(check_seen(action, loss, self._range))
 
     def _theorem_epsilon(self, X: ContextSet) -> float:
         assert self.horizon is not None
         if not self._K:
             raise ParameterError(
-                "epsilon='theorem' needs to know how many actions there will be, and described "
-                "ones come and go: use epsilon='adaptive', 'anytime', or a number."
+                "epsilon='theorem' needs a fixed number of actions; with items it may change in "
+                "every round. Use epsilon='adaptive', 'anytime', or a number."
             )
         self._theorem = semi_bandit(
             self.horizon,
@@ -685,5 +687,5 @@ class ContextSemiBanditFTPL(Learner):
 
 
 def _sum(values: Any) -> float:
-    """The sum of an array, or a number itself."""
+    """Return the sum of an array, or a number itself."""
     return values if type(values) is float else float(np.add.reduce(values))
