@@ -576,6 +576,14 @@ def test_a_service_decides_and_is_told_twice():
     assert "false" in again
 
 
+def test_the_log_in_the_package_is_the_one_of_its_example(tmp_path):
+    none, discount, delivery, best = numbers(run("offers_log.py"))
+    assert discount < delivery < none < best - 2.0
+    run("offers_log.py", str(tmp_path / "offers.csv"))
+    shipped = Path(hannan.__file__).parent / "data" / "offers.csv"
+    assert (tmp_path / "offers.csv").read_text() == shipped.read_text()
+
+
 def test_every_example_is_tested_and_short():
     tested = Path(__file__).read_text(encoding="utf-8")
     for script in EXAMPLES.glob("*.py"):
