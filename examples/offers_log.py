@@ -1,20 +1,18 @@
-"""Simulate the shop of `hannan/data/offers.csv`; print what each rule earns, or write the log."""
+"""Simulate the shop of `hannan/data/offers.csv`: print what each rule earns, and write the log."""
 
 import csv
-import math
 import random
 import sys
 
 PROPENSITIES = {"none": 0.2, "discount": 0.6, "delivery": 0.2}
 MARGINS = {"none": 24.0, "discount": 18.0, "delivery": 20.0}  # mean, of a sale
-COLUMNS = "age", "channel", "orders", "offer", "margin", "propensity", "current"
 
 
 def visitors(count, seed):
     rng = random.Random(seed)
     for _ in range(count):
         channel = rng.choice(("web", "web", "app", "phone"))
-        yield rng.randint(18, 75), channel, rng.choice(range(6))  # age, channel, past orders
+        yield rng.randint(18, 75), channel, rng.choice(range(6))
 
 
 def sale(offer, age, channel, orders):  # its probability, and its mean margin
@@ -24,18 +22,19 @@ def sale(offer, age, channel, orders):  # its probability, and its mean margin
 
 def log(count=800, seed=3):
     rng = random.Random(seed)
+    yield "age", "channel", "orders", "offer", "margin", "propensity", "current"
     for visitor in visitors(count, seed):
-        (offer,) = rng.choices(list(PROPENSITIES), PROPENSITIES.values())
+        offer = rng.choices(list(PROPENSITIES), PROPENSITIES.values())[0]
         chance, mean = sale(offer, *visitor)
         margin = round(rng.gauss(mean, 3.0), 2) if rng.random() < chance else 0.0
-        known = ("" if rng.random() < 0.1 else visitor[0], *visitor[1:])
-        yield *known, offer, margin, PROPENSITIES[offer], "discount"
+        age = "" if rng.random() < 0.1 else visitor[0]
+        yield age, *visitor[1:], offer, margin, PROPENSITIES[offer], "discount"
 
 
-if len(sys.argv) > 1:
-    with open(sys.argv[1], "w", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([COLUMNS, *log()])
-table = [{o: math.prod(sale(o, *each)) for o in PROPENSITIES} for each in visitors(50_000, 0)]
+if path := sys.argv[1:]:
+    with open(path[0], "w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(log())
+table = [{o: p * m for o in MARGINS for p, m in [sale(o, *v)]} for v in visitors(50_000, 0)]
 for name in (*PROPENSITIES, "best"):
-    total = sum(row.get(name, max(row.values())) for row in table)
-    print(f"{name:8} {total / len(table):5.2f} € per visitor")
+    mean = sum(row.get(name, max(row.values())) for row in table) / len(table)
+    print(f"{name:8} {mean:5.2f} € per visitor")
