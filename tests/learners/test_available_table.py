@@ -9,7 +9,7 @@ import pytest
 
 import hannan as hn
 
-PAGE = Path(__file__).parents[2] / "docs" / "changing-actions.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "unavailable-actions.md"
 ALL = hn.oracles.AllPolicies(1, 3)
 TUNED = hn.ContextFTPL(ALL, seed=0)
 FIXED = hn.ContextFTPL(ALL, epsilon=0.5, seed=0)
@@ -61,7 +61,7 @@ def made(name, cell):
 
 
 def answers(learner, method):
-    """Whether a call with a restriction is answered ("yes") or refused."""
+    """Return "yes" if a call with a restriction works, else the error that it raises."""
     learner = learner.clone()
     call = getattr(learner, method)
     x = [0.5] if isinstance(learner, hn.baselines.LinUCB) else 0
@@ -69,7 +69,7 @@ def answers(learner, method):
     if learner.late is not None and method.startswith("decide"):
         with pytest.raises(hn.ParameterError, match=re.escape(learner.late)):
             call(given[0], available=given[1])
-        return "refused"
+        return "raises `ParameterError`"
     call(given[0], available=given[1])
     return "yes"
 
