@@ -258,14 +258,14 @@ def test_sequences_and_rows_of_numbers():
 @pytest.mark.parametrize(
     ("first", "row", "said"),
     [
-        ({"a": 1}, [1], "rows that are mappings; got a sequence"),
-        ([1], {"a": 1}, "rows that are sequences; got a mapping"),
-        ([1, 2], [1], "rows of 2 values; got 1"),
+        ({"a": 1}, [1], "Got a sequence, but the earlier rows were mappings"),
+        ([1], {"a": 1}, "Got a mapping, but the earlier rows were sequences"),
+        ([1, 2], [1], "must have 2 values; got 1"),
         ({"a": 1}, pd.DataFrame({"a": [1]}), "a frame has many"),
         ({"a": 1}, pl.LazyFrame({"a": [1]}), "a frame has many"),
         ({"a": 1}, np.zeros((2, 2)), "its shape is (2, 2)"),
         ({"a": 1}, {1, 2}, "neither a mapping nor a sequence"),
-        ({"a": 1}, {None: 1}, "must be text or whole numbers; got None"),
+        ({"a": 1}, {None: 1}, "must be strings or integers; got None"),
     ],
 )
 def test_rows_that_are_refused(first, row, said):
@@ -442,7 +442,7 @@ def test_unknown_columns_are_ignored_or_take_places():
 def test_declared_columns_in_a_sequence():
     features = Features({"age": Number(standardise=False), "plan": ["free", "pro"]})
     assert features.encode([31, "pro"]).tolist() == [31.0, 0.0, 0.0, 1.0, 0.0, 0.0]
-    with pytest.raises(hn.ContextError, match="rows of 2 values; got 1"):
+    with pytest.raises(hn.ContextError, match="must have 2 values; got 1"):
         features.encode([31])
 
 

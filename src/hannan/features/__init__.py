@@ -1,4 +1,4 @@
-"""Rows of any kind of values as the numbers that learners take."""
+"""Encode rows of mixed values (numbers, categories, text, dates) as arrays for learners."""
 
 from hannan.features.category import Category
 from hannan.features.column import Column

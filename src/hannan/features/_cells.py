@@ -1,6 +1,6 @@
-"""Single values of a row: missing ones, numbers, dates, words; and a hash that never changes.
+"""Read single values of a row (missing values, numbers, dates, words) and hash texts.
 
-Whatever a value's own methods raise, the functions here do not.
+The functions here never raise, even if a value's own methods do.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _LONGEST_HOLE = max(map(len, _HOLES))
 _MASKED = type(np.ma.masked)
 _WORD = re.compile(r"\w+")
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:$|[T ]\d{2}:?\d{2})")
-_LONGEST = 200  # letters that are kept of a level
-_REMEMBERED, _LONGEST_WORD = 4096, 40  # words whose hashes are, and letters of one
+_LONGEST = 200  # most letters of the name of a level
+_REMEMBERED, _LONGEST_WORD = 4096, 40  # most words with a stored hash, most letters of such a word
 MOST_LETTERS = 10_000
-"""Letters that are read of a text."""
+"""Maximum number of letters read from a text."""
 
 
 def is_missing(value: Any) -> bool:
-    """None, NaN of every kind, NaT, NA, a masked value, and the texts that stand for them.
+    """Return whether a value is missing: None, NaN, NaT, NA, masked, or a text such as "n/a".
 
     >>> [is_missing(value) for value in (None, float("nan"), " NA ", "", 0, "0", [])]
     [True, True, True, True, False, False, False]
@@ -37,15 +37,15 @@ def is_missing(value: Any) -> bool:
     if isinstance(value, str):
         return len(value) <= _LONGEST_HOLE + 8 and value.strip().lower() in _HOLES
     if type(value).__name__ == "NAType" or isinstance(value, _MASKED):
-        return True  # of pandas: neither equal nor unequal to itself
+        return True  # NA of pandas is neither equal nor unequal to itself
     try:
         return bool(value != value)
-    except Exception:  # signalling NaN, arrays, what others write in __ne__
+    except Exception:  # signalling NaN, arrays, a user's __ne__
         return isinstance(value, Decimal)
 
 
 def as_date(value: Any, format: str | None = None) -> datetime | None:
-    """A moment as it reads on its own clock, its zone left out; None if it is no date.
+    """Return a date or time by its own clock, without time zone; None for any other value.
 
     >>> as_date("2024-02-29T13:30:00+02:00"), as_date("soon")
     (datetime.datetime(2024, 2, 29, 13, 30), None)
@@ -65,30 +65,30 @@ def as_date(value: Any, format: str | None = None) -> datetime | None:
             return datetime(*kept)
         if isinstance(value, date):
             return datetime(value.year, value.month, value.day)
-    except Exception:  # NaT, text that is no date, what others write in their classes
+    except Exception:  # NaT, text that is not a date, errors in a user's class
         return None
     return None
 
 
 def looks_like_date(value: Any) -> bool:
-    """Whether it is a date or the ISO text of one: digits alone are rather a number."""
+    """Return whether a value is a date or an ISO text of a date; digits alone count as a number."""
     if isinstance(value, str):
         return _ISO.match(value.strip()) is not None and as_date(value) is not None
     return isinstance(value, date | np.datetime64) and as_date(value) is not None
 
 
 def level_of(value: Any) -> str:
-    """The name of a category: equal for what reads alike, such as 3, 3.0 and "3".
+    """Return the name of a category; values that read alike (3, 3.0 and "3") have the same name.
 
-    Long names are cut, with their hash instead of the rest. Objects that say nothing of themselves
-    are known by their class.
+    If a name is too long, a hash replaces its end. If an object's class defines no text, its name
+    is the name of the class.
 
     >>> level_of(3.0), level_of(" pro "), level_of(("a", 1))
     ('3', 'pro', "('a', 1)")
     """
     try:
         text = _text_of(value)
-    except Exception:  # what others write in __str__
+    except Exception:  # a user's __str__
         text = type(value).__name__
     if len(text) > _LONGEST:
         text = f"{text[: _LONGEST - 12]}…{stable_hash(text):08x}"
@@ -109,22 +109,22 @@ def _text_of(value: Any) -> str:
 
 
 def repr_of(value: Any) -> str:
-    """A value as messages show it."""
+    """Return the text of a value for messages."""
     try:
         return f"{value!r:.80}"
-    except Exception:  # what others write in __repr__, numbers of thousands of digits
+    except Exception:  # a user's __repr__, integers with thousands of digits
         return f"a value of type {type(value).__name__}"
 
 
 def words_of(value: Any) -> list[str]:
-    """The words of a text in small letters; the entries of a list, a set or a mapping.
+    """Return the lower-case words of a text, or the entries of a list, a set or a mapping.
 
     >>> words_of("Late again, LATE!"), words_of(["red", 3])
     (['late', 'again', 'late'], ['red', '3'])
     """
     if isinstance(value, str):
         text = value[:MOST_LETTERS].lower()
-        # Of words and nothing between them but blanks, which takes a third of the time.
+        # Splitting words separated by blanks takes a third of the time.
         return text.split() if text.replace(" ", "").isalnum() else _WORD.findall(text)
     try:
         if isinstance(value, Mapping):
@@ -133,20 +133,20 @@ def words_of(value: Any) -> list[str]:
             return sorted(map(level_of, value))
         if isinstance(value, list | tuple | np.ndarray):
             return [level_of(entry) for entry in value]
-    except Exception:  # what others write in their classes
+    except Exception:  # errors in a user's class
         return [type(value).__name__]
     return [level_of(value)]
 
 
 def stable_hash(text: str) -> int:
-    """A whole number below 2**32, the same in every process and on every machine."""
+    """Return an integer below 2**32 that is the same in every process and on every machine."""
     return crc32(text.encode("utf-8", "surrogatepass"))
 
 
 class Buckets(dict[str, tuple[int, float]]):
-    """Which of some numbers each text is added to, and with which sign: its hash says.
+    """Hash each text to one of `count` buckets and a sign.
 
-    What comes again is remembered, as most words do.
+    The buckets of frequent short words are stored.
     """
 
     def __init__(self, count: int) -> None:
@@ -161,7 +161,7 @@ class Buckets(dict[str, tuple[int, float]]):
         return bucket
 
     def scatter(self, texts: Iterable[str], amount: float, out: list[float], at: int) -> None:
-        """Add an amount, or its negative, for each text to the numbers from the place `at` on."""
+        """Add ±`amount` for each text to the bucket of this text in `out`, from index `at` on."""
         for text in texts:
             bucket, sign = self[text]
             out[at + bucket] += sign * amount

@@ -1,4 +1,4 @@
-"""Kinds of columns, found from their first values, and how much room each has."""
+"""Infer the kind of each column from its first values, and assign its width."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ WORDS: dict[str, type[Column]] = {
     "flag": Flag,
 }
 FOUND: frozenset[type[Column]] = frozenset({*WORDS.values(), Vector})
-_SENTENCE = 4  # words; fewer are rather a name
+_SENTENCE = 4  # words; a text with fewer is more likely a name
 _LIST = (list, set, frozenset, Mapping)
-_BUCKETS = 8  # of a text
+_BUCKETS = 8  # for the words of a text column
 _NEW, _LEVELS, _LEAST, _UNKNOWN = 8, 8, 2, 4
 
 
 def kind_of(values: Sequence[Any]) -> type[Column]:
-    """The kind of column that has these values, none of them missing.
+    """Return the column class that fits these values, none of which is missing.
 
     >>> [kind_of([value]).__name__ for value in (3, "3,5", "2024-02-29", "pro", "yes", "02139")]
     ['Number', 'Number', 'Date', 'Category', 'Flag', 'Category']
@@ -63,7 +63,7 @@ def _is_flag_word(value: Any) -> bool:
 
 
 def _dates_of(values: Sequence[Any]) -> Date:
-    """A column of dates, with the hour if one of them has one."""
+    """Return a `Date` column, with the hour if one of the dates has an hour."""
     moments = [as_date(value) for value in values]
     timed = any(moment is not None and moment.hour for moment in moments)
     clock = any(hasattr(value, "hour") or (isinstance(value, str) and ":" in value)
@@ -72,7 +72,7 @@ def _dates_of(values: Sequence[Any]) -> Date:
     return Date((*parts, "hour") if timed or clock else parts, indicator=False)
 
 
-# Columns with numbers of their own, from the values seen so far.
+# Constructors of the columns with a fixed width, called with the values seen so far.
 _COLUMNS: dict[type[Column], Callable[[Sequence[Any]], Column]] = {
     Number: lambda values: Number(indicator=False),
     Flag: lambda values: Flag(indicator=False),
@@ -83,7 +83,7 @@ _COLUMNS: dict[type[Column], Callable[[Sequence[Any]], Column]] = {
 
 
 class Layout(NamedTuple):
-    """Columns with numbers of their own, those that are categories, and places for these."""
+    """Columns with a fixed width, category names, number of places, and places per column."""
 
     parts: dict[Any, Column]
     categories: list[Any]
@@ -94,11 +94,11 @@ class Layout(NamedTuple):
 def laid_out(
     values: Mapping[Any, Sequence[Any]], room: int, places: int | None, most: int
 ) -> Layout:
-    """Columns for these names, each with the values found so far.
+    """Return a `Layout` for these names, each with the values found so far.
 
-    Numbers, flags, dates and texts have numbers of their own, the first of them if not all fit. All
-    else takes places as it appears: 8 are for what is new, 8 for each category, fewer where the
-    room does not allow as many, and 4 for each column that has had no value.
+    Numbers, flags, dates, texts and vectors get a fixed width. If not all of these columns fit, the
+    first ones get it. All other values take places as they appear: 8 for new columns and values, 8
+    for each category (fewer if `room` is too small), and 4 for each column without a value so far.
     """
     parts: dict[Any, Column] = {}
     categories = []

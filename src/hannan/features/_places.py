@@ -1,4 +1,4 @@
-"""Places for what has no column of its own, given out in order of appearance."""
+"""Assign places to levels and to columns without a fixed width, in order of appearance."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from hannan.features._quality import MOST_BLOCKS, recent
 from hannan.features.column import Events, News
 from hannan.features.number import Number, as_number, looks_like_number
 
-_TRACKED = 64  # columns of numbers whose means are known
-_WORDS = 20  # that are read of a text
-_MISSING, _NUMBER = "", " "  # no level reads like these
+_TRACKED = 64  # most columns of numbers with a running mean
+_WORDS = 20  # most words read from a text
+_MISSING, _NUMBER = "", " "  # keys that differ from every level
 
 Cell = tuple[str, Any]
 """The name of a column, and a value."""
 
 
 def _are_distinct(columns: dict[str, dict[str, int]]) -> bool:
-    """Whether the places of all columns are 0, 1, 2, …, each once."""
+    """Return whether the places of all columns are 0, 1, 2, …, each once."""
     places = sorted(place for each in columns.values() for place in each.values())
     return places == list(range(len(places)))
 
@@ -39,18 +39,18 @@ def _are_distinct(columns: dict[str, dict[str, int]]) -> bool:
 class Places(Parametrised):
     """Places that levels, missing values and later columns take as they appear.
 
-    All but a fifth of the places are given out one by one, up to `each` of them to one column. What
-    comes then shares the rest by a hash. A level is 1 in its place; a number or a date is
-    standardised as it comes, and has one place; of a text every word is hashed.
+    `Places` assigns four fifths of its places one by one, at most `each` of them to one column.
+    Later levels share the remaining fifth by a hash. A level is 1 in its place. A number or a date
+    has one place and is standardised by a running mean. Each word of a text is hashed.
 
     Parameters
     ----------
     size
-        How many places in all.
+        Total number of places.
     each
-        How many of them one column may take.
+        Maximum number of places of one column.
     levels
-        The columns whose values are levels, whatever they look like.
+        Names of the columns whose values are always levels, even if they look like numbers.
     """
 
     stored = State(
@@ -74,13 +74,13 @@ class Places(Parametrised):
         self._levels = frozenset(levels)
         self._columns: dict[str, dict[str, int]] = {}
         self._numbers: dict[str, Number] = {}
-        self._ends: list[int] = []  # how many places were taken at the end of the last blocks
+        self._ends: list[int] = []  # number of places taken at the end of each recent block
         self._restored()
 
     def _restored(self) -> None:
         self._taken = sum(map(len, self._columns.values()))
         lately = recent(len(self._ends))
-        # The first place that was given lately; what has one there is new.
+        # First place assigned recently: a level in this or a later place counts as new.
         self._young = self._ends[-1 - lately] if len(self._ends) > lately else self.size
 
     def turn(self) -> None:
@@ -89,7 +89,7 @@ class Places(Parametrised):
         self._restored()
 
     def labels(self) -> list[str]:
-        """What each place stands for."""
+        """Return the label of each place."""
         found = [f"free {i}" for i in range(self._taken, self._single)]
         given: dict[int, str] = {}
         for name, places in self._columns.items():
@@ -101,7 +101,7 @@ class Places(Parametrised):
 
     @property
     def columns(self) -> list[str]:
-        """The columns that have places."""
+        """Names of the columns that have places."""
         return list(self._columns)
 
     def read(
@@ -114,10 +114,10 @@ class Places(Parametrised):
         news: News,
         events: Events,
     ) -> None:
-        """Add what a row says to the numbers from the place `at` on.
+        """Write the cells of a row into `out`, from index `at` on.
 
-        `listed` are the keys of the row that come first, each with the name of its column; then
-        come the other cells. What is to be learned from them is added to the news.
+        `listed` holds the keys that are read first, each with the name of its column; `others`
+        holds the other cells. Updates to learn later are appended to `news`.
         """
         if not self.size:
             return
@@ -130,7 +130,7 @@ class Places(Parametrised):
             places = self._columns.get(name)
             if places is not None and (value is None or type(value) is str):
                 place = places.get(_MISSING if value is None else value)
-                if place is not None:  # as most often
+                if place is not None:  # the usual case
                     out[at + place] += 1.0
                     if (value is None or place >= self._young) and name in self._levels:
                         events.append(("missing" if value is None else "new", name))
@@ -144,7 +144,7 @@ class Places(Parametrised):
     def _write(
         self, name: str, value: Any, out: list[float], at: int, new: dict[Cell, int], news: News
     ) -> str | None:
-        """Write a value, and return its level; None for a text of many words."""
+        """Write a value and return its level, or None for a text of several words."""
         x, key = self._read(name, value)
         amount = 1.0
         if key == _NUMBER:
@@ -164,18 +164,18 @@ class Places(Parametrised):
     def _scatter(
         self, name: str, words: list[str], amount: float, out: list[float], at: int
     ) -> None:
-        """Add what has no place of its own to those that are shared."""
+        """Add words or levels without a place to the shared places."""
         texts = [f"{name}={word}" for word in words]
         self._shared.scatter(texts, amount, out, at + self._single)
 
     def _give(self, new: dict[Cell, int]) -> None:
-        """These have their places from now on."""
+        """Store newly assigned places."""
         for (name, key), place in new.items():
             self._columns.setdefault(name, {})[key] = place
         self._taken += len(new)
 
     def _renew(self, cell: tuple[str, float]) -> None:
-        """Renew the mean and the deviation of a column of numbers."""
+        """Update the running mean and deviation of a column of numbers."""
         name, x = cell
         if name not in self._numbers and len(self._numbers) < _TRACKED:
             self._numbers[name] = Number(indicator=False)
@@ -183,7 +183,7 @@ class Places(Parametrised):
             self._numbers[name].see(x)
 
     def _read(self, name: str, value: Any) -> tuple[float, str | None]:
-        """A number and what it is known by: a level, or None for a text of many words."""
+        """Return a value's number and its level (None for a text of several words)."""
         if value is None or is_missing(value):
             return math.nan, _MISSING
         if name in self._levels:
@@ -198,7 +198,7 @@ class Places(Parametrised):
         return math.nan, level_of(value) or _MISSING
 
     def _place(self, name: str, key: str, new: dict[Cell, int]) -> int | None:
-        """The place of a level, one that it would be given now, or None if there is none left."""
+        """Return the place of a level, or None if all are taken; a new level gets the next one."""
         places = self._columns.get(name, {})
         if key in places:
             return places[key]

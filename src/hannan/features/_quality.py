@@ -1,4 +1,4 @@
-"""In how many rows each column is missing, new or odd: lately, and before."""
+"""Count the rows in which a column is missing, new or odd, and compare recent with earlier rows."""
 
 from __future__ import annotations
 
@@ -9,25 +9,26 @@ from hannan.core.params import Parametrised
 from hannan.core.state import Count, DictOf, ListOf, OneOf, State, Text
 
 BLOCK = 100
-"""Rows that are counted together."""
+"""Number of rows in a block."""
 
 MOST_LATE = 64
-"""Columns without numbers of their own that are told apart."""
+"""Maximum number of later columns that are counted separately."""
 
 OTHERS = "(other columns)"
 
 _LATELY = 10  # blocks
 MOST_BLOCKS = 2 * _LATELY
-"""Blocks that are counted apart."""
+"""Number of recent blocks that are counted separately."""
 
-_FALSE_ALARMS = 0.01  # the probability of ever being wrong
-_NAMES = 2048  # more than there are columns
+_FALSE_ALARMS = 0.01  # probability of at least one false alarm
+_NAMES = 2048  # larger than the number of columns
 _KINDS = ("missing", "new", "odd", "there")
 
 Tally = dict[str, dict[str, int]]
-"""For each kind of event the names of columns, each with a number of rows.
+"""Number of rows for each kind of event and each column.
 
-Columns that came later count where they are "there", all others where they are "missing".
+Later columns are counted in the rows that have them ("there"), all other columns in the rows that
+lack them ("missing").
 """
 
 Shares = dict[str, dict[str, float | None]]
@@ -42,10 +43,10 @@ _SAID = {
 
 
 class Quality(Parametrised):
-    """Counts rows in which columns are missing, new, odd or unknown, in blocks of 100 rows.
+    """Count the rows in which columns are missing, new, odd or unknown, in blocks of 100 rows.
 
-    The last ten blocks, or the later half while there are fewer than twenty, are compared with all
-    blocks before.
+    The recent rows are the last ten blocks, or the later half of fewer than twenty blocks.
+    `Quality` compares the recent rows with all blocks before.
     """
 
     stored = State(
@@ -54,10 +55,10 @@ class Quality(Parametrised):
 
     def __init__(self) -> None:
         self.current: Tally = {}
-        """The counts of the block that is not whole yet."""
+        """Counts of the current, incomplete block."""
         self._blocks: list[Tally] = []
         self._before: Tally = {}
-        self._older = 0  # blocks that are added up there
+        self._older = 0  # number of blocks added up in `_before`
 
     def turn(self) -> None:
         """Begin a new block."""
@@ -70,8 +71,9 @@ class Quality(Parametrised):
     def shares(self, columns: list[str], rest: int) -> Shares:
         """Return for each column the shares of rows in which it is missing, new or odd.
 
-        Each lately and before, which is None without rows before; of columns that came later, the
-        share of rows that have them. `rest` is the number of rows in the last block.
+        There is a share for recent rows, and a share for earlier rows (None without earlier rows).
+        Later columns also have the share of rows that contain them. `rest` is the number of rows in
+        the last block.
         """
         recent = self._recent
         lately = _sum([*self._blocks[len(self._blocks) - recent :], self.current])
@@ -80,9 +82,9 @@ class Quality(Parametrised):
     def notes(self, columns: list[str], rows: str) -> list[str]:
         """Return a sentence for each share that has clearly grown.
 
-        If rows are independent and alike, there is a sentence in at most 1 % of all streams: two
-        shares differ clearly if their Chernoff intervals are disjoint, where the confidence leaves
-        1 % for all columns, kinds and blocks together.
+        If rows are independent and identically distributed, there is a sentence in at most 1 % of
+        all streams. Two shares differ clearly if their Chernoff intervals are disjoint. The
+        confidence level leaves 1 % for all columns, kinds and blocks together.
         """
         lately = _sum(self._blocks[len(self._blocks) - self._recent :]), BLOCK * self._recent
         before = self._earlier()
@@ -107,13 +109,13 @@ class Quality(Parametrised):
         return recent(len(self._blocks))
 
     def _earlier(self) -> tuple[Tally, int]:
-        """Return the counts before, and the number of rows."""
+        """Return the counts of the earlier blocks, and their number of rows."""
         first = self._blocks[: len(self._blocks) - self._recent]
         return _sum([self._before, *first]), BLOCK * (len(first) + self._older)
 
 
 def recent(blocks: int) -> int:
-    """Return how many of the last blocks count as late."""
+    """Return the number of blocks that count as recent."""
     return min(_LATELY, (blocks + 1) // 2)
 
 
@@ -157,7 +159,7 @@ def _distance(new: float, rows: int, old: float, earlier: int) -> float:
 
 
 def _divergence(share: float, p: float) -> float:
-    """Return the Kullback-Leibler divergence between two coins.
+    """Return the Kullback-Leibler divergence between two Bernoulli distributions.
 
     >>> _divergence(0.5, 0.5), round(_divergence(1.0, 0.5), 4)
     (0.0, 0.6931)

@@ -1,4 +1,4 @@
-"""One row, in whatever form it comes."""
+"""Convert one row, in any supported form, to a dictionary or a list of values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SINGLE = (str, bytes, Number, date, np.generic)
 
 
 def cells_of(row: Any) -> Cells:
-    """A dictionary of a row with names, a list of one without; {} where there is nothing.
+    """Return a dictionary for a row with names, a list for one without, and {} for an empty row.
 
     >>> cells_of((31, "pro")), cells_of("pro"), cells_of(None)
     ([31, 'pro'], ['pro'], {})
@@ -34,7 +34,7 @@ def cells_of(row: Any) -> Cells:
         cells = _read(row)
     except ContextError:
         raise
-    except Exception as error:  # what others write in their classes
+    except Exception as error:  # errors in a user's class
         raise _refused(row, f"reading it raised {type(error).__name__}") from error
     return cells or {}
 
@@ -45,8 +45,8 @@ def _read(row: Any) -> Cells:
     if isinstance(row, np.ndarray):
         return _read_array(row)
     if is_lazy(row) or is_frame(row):
-        advice = "give one row of it, such as frame.iloc[i] or frame.row(i, named=True)"
-        raise _refused(row, f"a frame has many: {advice}")
+        advice = "pass one row, such as frame.iloc[i] or frame.row(i, named=True)"
+        raise _refused(row, f"a frame has many rows: {advice}")
     fields = getattr(row, "_fields", None)
     if isinstance(row, tuple):
         return list(row) if fields is None else dict(zip(fields, row, strict=True))
@@ -61,13 +61,13 @@ def _read(row: Any) -> Cells:
 
 def _read_array(row: NDArray[Any]) -> list[Any]:
     if row.ndim > 1:
-        raise _refused(row, f"its shape is {row.shape}: give one row, table[i]")
+        raise _refused(row, f"its shape is {row.shape}: pass one row, table[i]")
     plain = row.dtype.kind in "fiub"
     return [row[()]] if row.ndim == 0 else row.tolist() if plain else list(row)
 
 
 def _read_sequence(row: Any) -> Cells:
-    """Read a row by what it can do: of pyarrow, of polars, or any other sequence."""
+    """Read a scalar of pyarrow, a series of polars, or any other sequence, by its methods."""
     if hasattr(row, "as_py"):  # a scalar of pyarrow
         return cells_of(row.as_py())
     if hasattr(row, "to_list"):  # a series of polars
@@ -79,6 +79,6 @@ def _read_sequence(row: Any) -> Cells:
 
 def _refused(row: Any, why: str) -> ContextError:
     return ContextError(
-        f"A row of features is a mapping, a sequence, a single value or None; got a "
+        f"A row must be a mapping, a sequence, a single value or None; got an object of type "
         f"{type(row).__name__}, and {why}."
     )

@@ -1,4 +1,4 @@
-"""Categories: a number for each, and shared ones for those without."""
+"""Categories as one-hot arrays, with shared places for other levels."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ _MOST = 512
 
 
 class Category(Column):
-    """One of several levels: 1 in the place of this level, 0 in all others.
+    """A categorical column: 1 in the place of the value's level, 0 in all other places.
 
-    Levels are told apart by what they read: 3, 3.0 and "3" are one. A missing value has a place of
-    its own. Levels that were not declared or, where none are, come when `room` is taken, share
-    `buckets` further places by a hash that is the same on every machine.
+    Levels with the same text are one level: 3, 3.0 and "3". A missing value has its own place.
+    `buckets` further places are shared, by a hash that is the same on every machine. Two kinds of
+    levels use the shared places: undeclared levels, and levels found after `room` levels are taken.
 
     Parameters
     ----------
     levels
-        All levels, any hashable things; None finds them in their order of appearance.
+        List of all levels (hashable, at most 511, none missing, each once). None (default) adds
+        levels in their order of appearance.
     room
-        How many levels are found at most.
+        Maximum number of levels to find without `levels`, from 0 to 511. Default 12.
     buckets
-        How many places all others share.
+        Number of places that all other levels share, from 1 to 511. Default 1.
 
     Examples
     --------
@@ -65,22 +66,22 @@ class Category(Column):
 
     @property
     def width(self) -> int:
-        """The levels, the missing value, and the buckets."""
+        """Number of levels, plus 1 for the missing value, plus the number of buckets."""
         return self._size + 1 + self.buckets
 
     def labels(self, name: str) -> list[str]:
-        """Such as "plan=free", "plan missing" and "plan other"."""
+        """Return the labels, such as "plan=free", "plan missing" and "plan other"."""
         found = [f"{name}={level}" for level in self._places]
         found += [f"{name}=?{place}" for place in range(len(found), self._size)]
         others = [f" {i}" for i in range(self.buckets)] if self.buckets > 1 else [""]
         return [*found, f"{name} missing", *(f"{name} other{i}" for i in others)]
 
     def write(self, value: Any, out: list[float], at: int) -> bool:
-        """1 in the place of the level."""
+        """Write 1 in the place of the level."""
         return self.read(value, out, at, [])
 
     def read(self, value: Any, out: list[float], at: int, news: News) -> bool:
-        """Both at once; a level that has its place teaches nothing."""
+        """Write the level and append the update to `news`; a level with a place needs no update."""
         place = self._places.get(value) if type(value) is str else None
         if place is not None:
             out[at + place] = 1.0
@@ -95,14 +96,14 @@ class Category(Column):
             if is_missing(value):
                 place = self._size
             elif len(self._places) < self._size:
-                place = len(self._places)  # as if it had been seen
+                place = len(self._places)  # as after `see`
             else:
                 place = self._size + 1 + stable_hash(level) % self.buckets
         out[at + place] = 1.0
         return True
 
     def see(self, value: Any) -> bool:
-        """Give a new level the next place."""
+        """Assign the next place to a new level."""
         places = self._places
         if type(value) is str and value in places:
             return True
@@ -114,7 +115,7 @@ class Category(Column):
 
 
 def _can_be(value: Any) -> bool:
-    """Whether this is a name of something: what can be a key and is one value."""
+    """Return whether a value can be a level: hashable, and a single value."""
     return isinstance(value, Hashable) and not isinstance(value, type | frozenset)
 
 

@@ -1,4 +1,4 @@
-"""A column of values as a few numbers."""
+"""Base classes of the columns that encode one value as a few numbers."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from hannan.core.state import State
 from hannan.core.validation import refuse
 
 News = list[tuple[Callable[[Any], Any], Any]]
-"""What is to be learned from a row once it counts: calls, each with its argument."""
+"""Pending updates from a row: calls, each with its argument."""
 
 Events = list[tuple[str, str | int]]
-"""What is wrong with a row: "missing", "new", "odd" or "there", each with the name of a column."""
+"""Events of a row: "missing", "new", "odd" or "there", each with the name of a column."""
 
 
 class Column(Parametrised, ABC):
-    """How the values of one column become `width` numbers, and what it learns from them.
+    """Base class of columns, which encode a value as `width` numbers and learn from values.
 
-    A value is read *as if it had been seen*: `write` changes nothing, and what `see` then learns
-    from the same value is already counted in what was written.
+    `write` changes nothing, but encodes a value *as if it had been seen*: the written numbers
+    already include the update that `see` then makes from the same value.
     """
 
     stored = State()
@@ -29,52 +29,55 @@ class Column(Parametrised, ABC):
     @property
     @abstractmethod
     def width(self) -> int:
-        """How many numbers a value becomes; the same for ever."""
+        """Number of entries that encode a value. The width never changes."""
 
     @abstractmethod
     def labels(self, name: str) -> list[str]:
-        """What to call these numbers where the column has this name."""
+        """Return a label for each of the numbers, for a column with this name."""
 
     @abstractmethod
     def write(self, value: Any, out: list[float], at: int) -> bool:
-        """Write the numbers into `out`, where all is 0, from the place `at` on.
+        """Write the numbers into `out`, which holds zeros, from index `at` on.
 
-        True if they say all there is to say; False for a value of another kind, which is then
-        written as if it were missing, or for a missing one that they cannot show.
+        Returns True if the numbers encode the value completely. Returns False for a value of
+        another kind, which is written like a missing value, and for a missing value without an
+        indicator.
         """
 
     @abstractmethod
     def see(self, value: Any) -> bool:
-        """Learn from a value; one of another kind teaches nothing. Returns what `write` does."""
+        """Learn from a value, and return the same as `write`; other kinds have no effect."""
 
     def read(self, value: Any, out: list[float], at: int, news: News) -> bool:
-        """`write`, and `see` for later: what it would learn is added to the news."""
+        """Write a value, and append the update that `see` would make to `news`."""
         news.append((self.see, value))
         return self.write(value, out, at)
 
 
 class Reading(Column):
-    """A column that says all in `read`; its last number, if it has an `indicator`, is 1 where a
-    value is missing."""
+    """Base class of columns that only implement `read`.
+
+    If `indicator` is True, the last number is 1 for a missing value.
+    """
 
     stored = State()
     indicator: bool
 
     @property
     def width(self) -> int:
-        """1, and 1 that says whether it is missing."""
+        """1, plus 1 for the indicator of missing values."""
         return 1 + self.indicator
 
     def labels(self, name: str) -> list[str]:
-        """The name, and "name missing"."""
+        """Return the name, and "name missing" if there is an indicator."""
         return [name, f"{name} missing"][: self.width]
 
     def write(self, value: Any, out: list[float], at: int) -> bool:
-        """Write what `read` does, and learn nothing."""
+        """Write the same numbers as `read`, and learn nothing."""
         return self.read(value, out, at, [])
 
     def see(self, value: Any) -> bool:
-        """Learn what `read` finds."""
+        """Learn the updates that `read` finds."""
         news: News = []
         known = self.read(value, [0.0] * self.width, 0, news)
         for learn, what in news:
@@ -86,7 +89,7 @@ class Reading(Column):
 
 
 def check_flag(owner: object, name: str, value: Any) -> bool:
-    """True or False."""
+    """Return a boolean, or raise `ParameterError` for any other value."""
     if not isinstance(value, bool):
         raise refuse(owner, name, "True or False", value)
     return value

@@ -1,4 +1,4 @@
-"""Dates: how late, and where in the week, the year and the day."""
+"""Dates as a standardised day number and points on circles for weekday, month and hour."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hannan.features._cells import as_date, is_missing
 from hannan.features.column import News, Reading, check_flag
 from hannan.features.number import Number
 
-# How long each is, what the first one is called, and which one a moment has.
+# Length of each period, number of its first part, and the function that finds the part of a date.
 _PERIODS: dict[str, tuple[int, int, Callable[[datetime], int]]] = {
     "weekday": (7, 0, datetime.weekday),
     "month": (12, 1, attrgetter("month")),
@@ -29,20 +29,21 @@ _CIRCLES = {
 
 
 class Date(Reading):
-    """A moment: its day as a running standardised number, and places on circles.
+    """A date or time: a running standardised day number, and points on circles.
 
-    Weekday, month and hour are the sine and cosine of their place, so that Sunday is next to
-    Monday. A last number is 1 where the date is missing. Read from dates of Python, pandas and
-    NumPy, and from ISO text; the clock is the one of the date itself, whatever its zone.
+    Weekday, month and hour are encoded as the sine and cosine of their place on a circle, so that
+    Sunday is next to Monday. The last number is 1 for a missing date. `Date` reads dates of Python,
+    pandas and NumPy, and ISO text. It uses the date's own clock and ignores the time zone.
 
     Parameters
     ----------
     parts
-        Some of "day", "weekday", "month" and "hour".
+        Parts to encode: some of "day", "weekday", "month" and "hour". Default: all four.
     format
-        How text is to be read, such as "%d.%m.%Y"; None for ISO dates, "2024-02-29".
+        `strptime` format of text, such as "%d.%m.%Y". None (default) reads ISO dates such as
+        "2024-02-29".
     indicator
-        Whether there is the last number.
+        Whether to add the last number, the indicator of missing dates. Default True.
 
     Examples
     --------
@@ -81,18 +82,18 @@ class Date(Reading):
 
     @property
     def width(self) -> int:
-        """1 for the day, 2 for each circle, and 1 that says whether it is missing."""
+        """1 for the day, 2 for each circle, and 1 for the indicator of missing dates."""
         return self._dated + 2 * len(self._circles) + self.indicator
 
     def labels(self, name: str) -> list[str]:
-        """Such as "when day", "when weekday sin" and "when missing"."""
+        """Return the labels, such as "when day", "when weekday sin" and "when missing"."""
         found = [f"{name} day"] if self._dated else []
         for part in self._named:
             found += [f"{name} {part} sin", f"{name} {part} cos"]
         return [*found, f"{name} missing"][: self.width]
 
     def read(self, value: Any, out: list[float], at: int, news: News) -> bool:
-        """Both at once, of a date that is read once."""
+        """Write a date and append the update to `news`; the date is parsed once."""
         moment = None if value is None else as_date(value, self.format)
         if moment is None:
             if self.indicator:

@@ -1,4 +1,4 @@
-"""Rows as contexts: a mapping, a row of a frame or a sequence becomes an array of numbers."""
+"""Encode rows (mappings, rows of a frame, sequences) as arrays, the contexts of learners."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from hannan.features.category import Category
 from hannan.features.column import Column, Events, News
 
 MOST = 512
-"""No array of features is longer."""
+"""Maximum width of an encoded row."""
 
 _ROOM = 64
 
@@ -35,34 +35,36 @@ Read = Callable[[Any, list[float], int, News], bool]
 
 
 class Features(Parametrised):
-    """What is known before a decision, of any kind, as the array of numbers that learners take.
+    """Encode rows of mixed values as arrays of numbers, the contexts that learners take.
 
     A row is a mapping, a row of a frame, a named tuple, a sequence, a single value, or None for no
-    features. `encode` makes an array of it and changes nothing; `see` learns from it: means and
-    deviations of numbers, levels of categories. Ask `encode` first, then `see`, once for each row:
-    what is encoded is the row as it will look once it has been seen.
+    features. `encode` returns the array of a row and changes nothing. `see` learns from a row:
+    means and deviations of numbers, levels of categories. For each row, call `encode` first, then
+    `see`: `encode` already includes the update that `see` makes from the same row.
 
-    Columns are declared, or found from the first row: numbers, booleans, dates, lists and arrays of
-    numbers, short text as categories, longer text as words. The width is fixed from then on.
-    Levels of categories, missing values, and what comes later, in new columns or of another kind
-    than at first, take the places kept for them as they appear, and share a few by a hash once
-    all are taken. So a row of named values is never refused.
+    You declare the columns, or `Features` infers them from the first row. It recognises numbers,
+    booleans, dates, lists and arrays of numbers, categories (short text), and words (longer text).
+    The width is then fixed. Some places are reserved for levels of categories, missing values, new
+    columns, and values of another kind than the first ones. They take these places as they appear,
+    and share the last ones by a hash when all others are taken. So `Features` with inferred columns
+    accepts every row of named values.
 
     Parameters
     ----------
     columns
-        What each column is: a `Number`, `Category`, `Text`, `Date`, `Flag` or `Vector`, one of the
-        first five words in small letters, or a list of levels. A value that cannot be read as
-        declared is refused by `encode`; a column that a row lacks is missing. None finds the
-        columns.
+        Mapping from names to kinds of columns. A kind is a `Number`, `Category`, `Text`, `Date`,
+        `Flag` or `Vector`, one of the words "number", "category", "text", "date" and "flag", or a
+        list of levels. `encode` raises `ContextError` for a value that does not fit the declared
+        kind. A column that a row lacks is missing. None (default) infers the columns.
     places
-        How many places there are for what has no number of its own. Where columns are declared None
-        stands for 0, and other columns are ignored. Where they are found it stands for 8 for what
-        is new and 8 for each category, less where `room` does not allow as many.
+        Number of places for levels, missing values and later columns, from 0 to 512. Default None.
+        With declared columns, None means 0, and other columns are ignored. With inferred columns,
+        None means 8 places for new columns and values, and 8 for each category, fewer if `room` is
+        too small.
     room
-        About how many numbers a row may take in all where columns are found: numbers and booleans
-        take 1, dates 5 or 7, text 8, lists of numbers their length up to 256, and places the rest.
-        The width is at most 512, and columns for which that is not enough take places.
+        Approximate width of a row if columns are inferred, from 1 to 512. Default 64. Numbers and
+        booleans take 1, dates 5 or 7, text 8, lists of numbers their length up to 256; places take
+        the rest. The width is at most 512. Columns that do not fit take places.
 
     Examples
     --------
@@ -76,7 +78,7 @@ class Features(Parametrised):
     >>> features.encode({"age": "unknown", "city": "Rome", "shoes": 43}).shape == x.shape
     True
 
-    Declared:
+    With declared columns:
 
     >>> features = Features({"age": "number", "plan": ["free", "pro"]})
     >>> features.names
@@ -153,7 +155,7 @@ class Features(Parametrised):
             )
 
     def _restored(self) -> None:
-        """Gather what each row needs."""
+        """Compute the encoding plan that `encode` follows for each row."""
         self._plan: list[tuple[Name, Read, int, int, slice]] = []
         at = 0
         for name, part in zip(self._names, self._parts, strict=True):
@@ -168,23 +170,23 @@ class Features(Parametrised):
         self._known = dict.fromkeys([*self._names, *self._categories])
         self._listed = [(name, _shown(name)) for name in self._categories]
 
-    # What is known of the columns ---------------------------------------------------------------
+    # Columns ------------------------------------------------------------------------------------
 
     @property
     def width(self) -> int:
-        """How many numbers a row becomes; 0 before the columns are found."""
+        """Number of entries that encode a row; 0 before the columns are known."""
         return self._width + self._places.size
 
     @property
     def names(self) -> list[str]:
-        """What each number is; a place that nothing has taken yet is "free 3"."""
+        """Label of each number; a free place is called "free 3"."""
         columns = zip(self._names, self._parts, strict=True)
         found = [label for name, part in columns for label in part.labels(_shown(name))]
         return found + self._places.labels()
 
     @property
     def kinds(self) -> dict[str, str]:
-        """The kind of each column; "other" for those that came later."""
+        """Kind of each column; "other" for columns that appeared later."""
         columns = zip(self._names, self._parts, strict=True)
         found = {_shown(name): type(part).__name__ for name, part in columns}
         found |= {_shown(name): "Category" for name in self._categories}
@@ -192,29 +194,30 @@ class Features(Parametrised):
 
     @property
     def rows(self) -> int:
-        """How many rows were seen."""
+        """Number of rows seen."""
         return self._rows
 
     @property
     def quality(self) -> Shares:
-        """For each column the shares of rows in which it was missing, new or odd.
+        """For each column, the shares of rows in which its value was missing, new or odd.
 
-        Lately, over about the last 1,000 rows, and before, None without rows before. *New* is a
-        level that first appeared lately or is too rare for a place of its own, *odd* a value of
-        another kind than the column. A column that came later has the share of rows with it,
-        "unknown", too.
+        There is a share for about the last 1,000 rows, and a share for the rows before (None
+        without earlier rows). A *new* value is a level that first appeared recently or is too rare
+        for a place. An *odd* value is of another kind than the column. A column that appeared later
+        also has an entry "unknown", the share of rows that contain the column.
         """
         return self._quality.shares(self._own, self._rows % BLOCK)
 
     def changes(self, rows: str = "rows") -> list[str]:
         """Return a sentence for each share of missing, new or odd values that has clearly grown.
 
-        If rows are independent and alike, the probability that there ever is one is at most 1 %.
+        If rows are independent and identically distributed, the probability of ever returning a
+        sentence is at most 1 %.
 
         Parameters
         ----------
         rows
-            What rows are called there.
+            Noun for the rows in these sentences. Default "rows".
 
         >>> features = Features()
         >>> for t in range(400):
@@ -228,14 +231,14 @@ class Features(Parametrised):
 
     @property
     def _own(self) -> list[str]:
-        """The columns that were declared, or had a value in the first row."""
+        """Names of the columns that were declared, or inferred from a value."""
         return [_shown(name) for name in self._known]
 
     def find(self, rows: Iterable[Any]) -> Self:
-        """Fix the columns by several rows instead of the first one alone.
+        """Infer the columns from several rows instead of the first one only.
 
-        Kinds and width are fixed, nothing else is learned. Columns that were declared, or found
-        before, stay as they are.
+        `find` fixes the kinds of columns and the width, and learns nothing else. If columns were
+        declared or inferred before, they stay unchanged.
 
         >>> Features().find([{"code": 7}, {"code": "B"}]).kinds
         {'code': 'Category'}
@@ -257,7 +260,7 @@ class Features(Parametrised):
                 found = values.setdefault(_checked(name), [])
                 if not is_missing(value):
                     found.append(value)
-        if not sequence:  # whatever the order of the keys
+        if not sequence:  # independent of the order of the keys
             values = {name: values[name] for name in sorted(values, key=_order)}
         layout = laid_out(values, self.room, self.places, MOST)
         self._names, self._parts = list(layout.parts), list(layout.parts.values())
@@ -271,20 +274,22 @@ class Features(Parametrised):
     # Rows ---------------------------------------------------------------------------------------
 
     def encode(self, row: Any = None) -> FloatArray:
-        """The array of a row, finite and new; nothing changes."""
+        """Return the array of a row, finite and newly allocated, without learning from the row."""
         return self.read(row)[0]
 
     def see(self, row: Any = None) -> None:
-        """Learn from a row; the first one finds the columns if they were not declared."""
+        """Learn from a row; the first row determines the columns if you did not declare them."""
         given = row if type(row) is dict else cells_of(row)
         if not self._fixed_width:
             self.find([given])
         self._learn(given, *self._pass(given)[1:], self._rows)
 
     def read(self, row: Any = None) -> tuple[FloatArray, Callable[[], None]]:
-        """The array of a row, and a call that learns from the row: `encode` and `see` in one pass.
+        """Return the array of a row, and a call that learns from the row.
 
-        Nothing changes before that call, and it cannot fail.
+        This does the work of `encode` and `see` in one pass. Nothing changes before that call, and
+        the call cannot fail.
+
         """
         given = row if type(row) is dict else cells_of(row)
         if not self._fixed_width:
@@ -292,11 +297,11 @@ class Features(Parametrised):
             return twin.encode(given), partial(self.see, given)
         out, news, events = self._pass(given, self.columns is not None)
         x = np.empty(len(out))
-        pack_into(self._format, x.data, 0, *out)  # several times as fast as np.array(out)
+        pack_into(self._format, x.data, 0, *out)  # several times faster than np.array(out)
         return x, partial(self._learn, given, news, events, self._rows)
 
     def _pass(self, given: Cells, strict: bool = False) -> tuple[list[float], News, Events]:
-        """The numbers of a row, its news, and what is wrong with it; `strict`: as declared."""
+        """Return the numbers, updates and events of a row; if `strict`, check declared kinds."""
         cells = given if type(given) is dict and not self._sequence else self._named(given)
         known = cells.keys() <= self._known.keys()
         more = () if known else self._new(cells)
@@ -324,7 +329,7 @@ class Features(Parametrised):
         return out, news, events
 
     def _learn(self, given: Cells, news: News, events: Events, rows: int) -> None:
-        if rows != self._rows:  # other rows were seen since, so that these are none any more
+        if rows != self._rows:  # these updates are outdated: other rows were seen since
             return self.see(given)
         for learn, what in news:
             learn(what)
@@ -345,11 +350,11 @@ class Features(Parametrised):
         return None
 
     def _new(self, cells: dict[Any, Any]) -> Iterable[Name]:
-        """The names without a column, in an order that is always the same."""
+        """Return the names that have no column, in a fixed order."""
         return sorted((_checked(name) for name in cells.keys() - self._known), key=_order)
 
     def _named(self, cells: Cells) -> dict[Any, Any]:
-        """Refuse a row of another form; one without names is known by its places."""
+        """Return the cells by column; raise `ContextError` for a row of another form."""
         if type(cells) is dict:
             if cells:
                 self._check_form(cells, True, self._length)
@@ -366,31 +371,30 @@ class Features(Parametrised):
         if (type(cells) is list) is not sequence:
             wanted, got = ("sequences", "a mapping") if sequence else ("mappings", "a sequence")
             raise ContextError(
-                f"Features has seen rows that are {wanted}; got {got}. Give all rows in one form."
+                f"Got {got}, but the earlier rows were {wanted}. Pass all rows in one form."
             )
         if sequence and len(cells) != length:
             raise ContextError(
-                f"Features takes rows of {length} values; got {len(cells)}. Write None where a "
-                "value is missing."
+                f"A row must have {length} values; got {len(cells)}. Pass None for a missing value."
             )
 
     def _check_declared(self, name: Name, value: Any) -> None:
-        """Refuse a value that cannot be read as declared."""
+        """Raise `ContextError` for a value that does not fit the declared column."""
         if not is_missing(value):
             part = self._parts[self._names.index(name)]
             raise ContextError(
-                f"Column {name!r} is declared as {part!r}; got {repr_of(value)}. Give None where "
-                "it is not known, or declare a column that can hold it, such as Category()."
+                f"Column {name!r} is declared as {part!r}; got {repr_of(value)}. Pass None for an "
+                "unknown value, or declare a column that accepts this value, such as Category()."
             )
 
     # Copies and files -----------------------------------------------------------------------------
 
     def copy(self) -> Self:
-        """Another one, which has learned the same."""
+        """Return an independent copy with the same learned state."""
         return copy.deepcopy(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one file: `hannan.load(path)` goes on bit for bit."""
+        """Save everything to one file; `hannan.load(path)` restores it with identical results."""
         save(self, path)
 
 
@@ -420,7 +424,7 @@ def _checked(name: Any) -> Name:
         return str(name)
     if isinstance(name, int | np.integer) and not isinstance(name, bool):
         return int(name)
-    raise ContextError(f"Names of features must be text or whole numbers; got {name!r:.80}.")
+    raise ContextError(f"Names of features must be strings or integers; got {name!r:.80}.")
 
 
 def _shown(name: Name) -> str:

@@ -1,4 +1,4 @@
-"""Booleans."""
+"""Boolean columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FLAGS = {
 
 
 def as_flag(value: Any) -> bool | None:
-    """True or False, also as 1 or 0 and as words; None for anything else.
+    """Return True or False for a boolean, for 1 or 0, and for words; None for any other value.
 
     >>> [as_flag(value) for value in (True, 0, "Yes", "off", "maybe", 2)]
     [True, False, True, False, None, None]
@@ -27,14 +27,14 @@ def as_flag(value: Any) -> bool | None:
 
 
 class Flag(Reading):
-    """True or False: 1 or 0, and a second number that is 1 where it is missing.
+    """A boolean: 1 or 0, and a second number that is 1 for a missing value.
 
-    Read from booleans, 1 and 0, and the words true, false, yes, no, y, n, t, f, on and off.
+    `Flag` reads booleans, 1 and 0, and the words true, false, yes, no, y, n, t, f, on and off.
 
     Parameters
     ----------
     indicator
-        Whether there is the second number.
+        Whether to add the second number, the indicator of missing values. Default True.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class Flag(Reading):
         self.indicator = check_flag(self, "indicator", indicator)
 
     def read(self, value: Any, out: list[float], at: int, news: News) -> bool:
-        """What is written; there are no news."""
+        """Write the flag; there is nothing to learn."""
         if value is True:
             out[at] = 1.0
             return True

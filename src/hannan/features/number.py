@@ -1,4 +1,4 @@
-"""Numbers, standardised as they come."""
+"""Numbers, standardised by their running mean and deviation."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ from hannan.features._cells import is_missing
 from hannan.features.column import News, Reading, check_flag
 
 HUGE = 1e60
-"""Numbers beyond are as good as infinite: sums of their squares could not be kept."""
+"""Larger numbers count as infinite, because sums of their squares could overflow."""
 
-_CODE = re.compile(r"[+-]?0\d")  # of digits that are a name: a postcode, an article number
+_CODE = re.compile(r"[+-]?0\d")  # digits that are a name: a postcode, an article number
 _NUMBERS = (Real, Decimal, np.number, np.bool_)
-_USUAL = 30.0  # deviations; further away is an accident, or the beginning of another scale
-_ENOUGH = 32  # values that tell what is usual where most of them are the same
-_MOVED = 5.0  # deviations that an accident counts as
-_LATELY = 64  # the last values, whose middle and spread tell what is usual
-_FEW = 8  # fewer do not
-_NORMAL = 1.2816  # deviations within which four in five lie
+_USUAL = 30.0  # deviations; a number beyond is an outlier, or the first of another scale
+_ENOUGH = 32  # least number of values to detect outliers if most values are equal
+_MOVED = 5.0  # distance, in deviations, with which an outlier counts
+_LATELY = 64  # number of recent values that give the median and the deviation
+_FEW = 8  # least number of values for a deviation
+_NORMAL = 1.2816  # deviations that contain four fifths of normally distributed values
 
 
 def as_number(value: Any) -> float:
-    """A number, a span of time in seconds, or the text of a number; NaN for anything else.
+    """Return a number, a time span in seconds, or the number in a text; NaN for other values.
 
-    In text one comma is a decimal comma; of commas and dots the last is the decimal mark.
+    A single comma in a text is a decimal comma. If a text has commas and dots, the last of these
+    marks is the decimal mark.
 
     >>> [as_number(value) for value in (3, "3,5", "1.234,5", "1,234,567.5", True, "three")]
     [3.0, 3.5, 1234.5, 1234567.5, 1.0, nan]
@@ -53,7 +54,7 @@ def as_number(value: Any) -> float:
         return float(value)
     except OverflowError:
         return math.copysign(math.inf, bool(value > 0) - 0.5)  # type: ignore[operator]
-    except Exception:  # signalling NaN, what others write in __float__
+    except Exception:  # signalling NaN, a user's __float__
         return math.nan
 
 
@@ -61,7 +62,7 @@ def _number_in(text: str) -> float:
     text = text.strip()
     if "," in text:
         whole, mark, rest = text.rpartition("," if text.rfind(",") > text.rfind(".") else ".")
-        if mark == "," and "," in whole and "." not in whole:  # several: they group thousands
+        if mark == "," and "," in whole and "." not in whole:  # several commas group thousands
             whole, rest = whole + rest, ""
         text = f"{whole.replace(',', '').replace('.', '')}.{rest}"
     if len(text) > 400 or "_" in text:
@@ -73,32 +74,36 @@ def _number_in(text: str) -> float:
 
 
 def looks_like_number(value: Any) -> bool:
-    """Whether it is a number or the text of one, without the leading zeros of a code."""
+    """Return whether a value is a number or the text of a number, without leading zeros."""
     if isinstance(value, str) and _CODE.match(value.strip()) and value.strip().isdecimal():
         return False
     return not math.isnan(as_number(value))
 
 
 class Number(Reading):
-    r"""A number: :math:`(x - m)/s` with the mean m and the deviation s of all values up to x.
+    r"""A number x, standardised to :math:`(x - m)/s` by the running mean m and deviation s.
 
-    The first value is 0. Where one is missing the running mean takes its place, and a second number
-    is 1. Text is read as a number where it is one, with a decimal point or a decimal comma.
+    The mean m and the deviation s include x. The first value is encoded as 0. A missing value is
+    encoded as the running mean, and a second number is then 1. Text is read as a number if it is
+    one, with a decimal point or a decimal comma.
 
-    Infinite numbers, and those beyond :math:`10^{60}`, are written as ±`clip` and teach nothing.
-    A number that lies more than 30 deviations from the median of the last 64 counts in m and s as
-    if it were 5 away; by these deviations four in five of the 64 lie within 1.28. The first 64 are
-    weighed again with each that comes, so that an accident among the very first is forgotten,
-    too. A new scale is learned once more than a fifth of the last 64 have it.
+    Infinite numbers, and numbers beyond :math:`10^{60}`, are written as ±`clip` and do not change m
+    and s. A number more than 30 deviations from the median of the last 64 numbers is an outlier. It
+    counts in m and s as if it were 5 deviations away. The deviation used here is scaled so that
+    four fifths of the 64 numbers lie within 1.28 deviations. During the first 64 numbers, each new
+    number recomputes m and s, so an early outlier loses its effect, too. If more than a fifth of
+    the last 64 numbers have a new scale, they no longer count as outliers.
+
 
     Parameters
     ----------
     standardise
-        Whether to standardise; if not, numbers are taken as they are, and infinite ones are none.
+        Whether to standardise. Default True. If False, numbers stay unchanged, and infinite numbers
+        are encoded like missing values.
     clip
-        The most deviations that are written.
+        Largest absolute value that is written, in deviations. A positive number, 10 by default.
     indicator
-        Whether there is the second number.
+        Whether to add the second number, the indicator of missing values. Default True.
 
     Examples
     --------
@@ -129,16 +134,16 @@ class Number(Reading):
         self.clip = clip
         self.indicator = check_flag(self, "indicator", indicator)
         self._most = check_positive(self, "clip", clip)
-        # Within 5 deviations that have counted a number it is within 11 of those that have not:
-        # there is nothing unusual about it.
+        # A number within 5 deviations that include this number is within 11 deviations that do
+        # not include it: it is not an outlier.
         self._near = min(5.0, self._most) if self.standardise else -1.0
         self._count = 0
         self._mean = 0.0
         self._squares = 0.0
-        self._lately: list[float] = []  # a ring
+        self._lately: list[float] = []  # ring buffer
 
     def read(self, value: Any, out: list[float], at: int, news: News) -> bool:
-        """Both at once: the deviation that is written has counted the number already."""
+        """Write a number, standardised with this number included; append the update to `news`."""
         kind = type(value)
         if kind is float:
             x = value
@@ -164,7 +169,7 @@ class Number(Reading):
         return True
 
     def _weighed(self, x: float, count: int, news: News) -> float:
-        """Return what is written for a number that may be far off, or among the first."""
+        """Return the written value of a number that is among the first or may be an outlier."""
         past = self._lately
         middle, unit = _usual([*past, x])
         moments = self._count, self._mean, self._squares
@@ -177,7 +182,7 @@ class Number(Reading):
         if not self.standardise:
             return x
         before, (_, mean, squares) = moments[1], after
-        # In this order: what is never far off is written as by the running formula, bit for bit.
+        # In this order, a number that is not an outlier gets the same bits as in `read`.
         off = x - before
         rest = off - off / count if abs(x - middle) <= _USUAL * unit else x - mean
         spread = sqrt(squares / count)
@@ -185,7 +190,7 @@ class Number(Reading):
         return max(-self._most, min(z, self._most))
 
     def _read_none(self, value: Any, x: float, out: list[float], at: int) -> bool:
-        """Of what is infinite, missing or no number; it teaches nothing."""
+        """Write an infinite or missing value, or a value that is not a number; learn nothing."""
         if x != x or not self.standardise:
             if not self.standardise:
                 out[at] = self._mean
@@ -204,7 +209,7 @@ class Number(Reading):
 
 
 def _usual(values: list[float]) -> tuple[float, float]:
-    """Return the median of these values and their deviation, infinite if they do not tell it.
+    """Return the median of these values and their deviation; infinite if it cannot be estimated.
 
     >>> _usual([3.0, 4.0, 5.0, 4.0, 1e6, 5.0, 3.0, 4.0])
     (4.0, 0.780274656679151)
@@ -220,7 +225,7 @@ def _usual(values: list[float]) -> tuple[float, float]:
 def _with(
     moments: tuple[int, float, float], x: float, middle: float, unit: float
 ) -> tuple[int, float, float]:
-    """Return count, mean and sum of squares with one more number, an accident moved."""
+    """Return count, mean and sum of squares after one more number, moved if it is an outlier."""
     count, mean, squares = moments
     count += 1
     off = x - mean

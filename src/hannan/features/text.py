@@ -1,4 +1,4 @@
-"""Text as a bag of words."""
+"""Text as a hashed bag of words."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _WORDS = 1000
 
 
 class Text(Reading):
-    """Words, each added to or taken from one of a few numbers by a hash that never changes.
+    """A text as a bag of words: a fixed hash assigns each word to a bucket and a sign.
 
-    Which number and which sign a word has is the same on every machine. All is divided by the root
-    of the number of words. A list or a set counts as its entries, a mapping as its pairs. Up to
-    1,000 words of the first 10,000 letters are read, and capital letters are as small ones. A last
-    number is 1 where there are no words.
+    Each word is added to its bucket or subtracted from it. The bucket and the sign of a word are
+    the same on every machine. The sums are divided by the square root of the number of words. Lists
+    and sets count as their entries, mappings as their pairs. Up to 1,000 words of the first 10,000
+    letters are read, in lower case. The last number is 1 if there are no words.
 
     Parameters
     ----------
     buckets
-        How many numbers.
+        Number of buckets, from 1 to 511. Default 12.
     indicator
-        Whether there is the last number.
+        Whether to add the last number, the indicator of missing text. Default True.
 
     Examples
     --------
@@ -45,16 +45,16 @@ class Text(Reading):
 
     @property
     def width(self) -> int:
-        """The buckets, and 1 that says whether it is missing."""
+        """Number of buckets, plus 1 for the indicator of missing text."""
         return self.buckets + self.indicator
 
     def labels(self, name: str) -> list[str]:
-        """Such as "note words 0" and "note missing"."""
+        """Return the labels, such as "note words 0" and "note missing"."""
         words = [f"{name} words {i}" for i in range(self.buckets)]
         return [*words, f"{name} missing"][: self.width]
 
     def read(self, value: Any, out: list[float], at: int, news: News) -> bool:
-        """What is written; there are no news."""
+        """Write the words; there is nothing to learn."""
         words = [] if is_missing(value) else words_of(value)[:_WORDS]
         if not words:
             if self.indicator:

@@ -13,7 +13,7 @@ from hannan.features.column import News, Reading, check_flag
 from hannan.features.number import Number
 
 LONGEST = 4096
-_MOST = 256  # numbers that a vector becomes
+_MOST = 256  # most numbers that encode a vector
 _BARE = (int, float, np.integer, np.floating)
 
 
@@ -32,17 +32,17 @@ def as_vector(value: Any) -> list[Any] | None:
 
 
 class Vector(Reading):
-    """A vector of fixed length, such as an embedding: each entry as a `Number` is.
+    """A vector of fixed length, such as an embedding: each entry is encoded as a `Number`.
 
-    A vector of another length counts as missing. If it has more than 256 entries, these are added
-    up in 256 numbers, each entry with a sign that never changes, as words are.
+    A vector of another length counts as missing. If the vector has more than 256 entries, they are
+    added up in 256 numbers, each entry with a fixed sign.
 
     Parameters
     ----------
     length
-        The number of entries, up to 4,096.
+        Number of entries, from 1 to 4,096.
     indicator
-        Whether there is a last number that is 1 where the vector is missing.
+        Whether to add a last number that is 1 for a missing vector. Default True.
 
     Examples
     --------
@@ -70,15 +70,15 @@ class Vector(Reading):
 
     @property
     def width(self) -> int:
-        """The number of entries, at most 256, and 1 that says whether the vector is missing."""
+        """Number of entries, at most 256, plus 1 for the indicator of missing vectors."""
         return self._size + self.indicator
 
     def labels(self, name: str) -> list[str]:
-        """Such as "image[0]", "image[1]" and "image missing"."""
+        """Return the labels, such as "image[0]", "image[1]" and "image missing"."""
         return [*(f"{name}[{i}]" for i in range(self._size)), f"{name} missing"][: self.width]
 
     def read(self, value: Any, out: list[float], at: int, news: News) -> bool:
-        """Read each entry; an entry that is no number is the mean."""
+        """Write each entry; an entry that is not a number is encoded as the mean."""
         numbers = as_vector(value)
         if numbers is None or len(numbers) != self.length:
             if self.indicator:
