@@ -200,7 +200,7 @@ def test_masks_of_numbers_are_refused_with_advice(mask):
 def test_bad_losses_are_reported_as_they_were_given(learner):
     learner = learner.clone()
     learner.act(0, available=[1, 2])
-    with pytest.raises(hn.LossError, match="that of action 1, which was available, is nan"):
+    with pytest.raises(hn.LossError, match="the loss of action 1, which was available, is nan"):
         learner.update([0.1, np.nan, 0.2, 0.3])
     with pytest.raises(hn.InputTypeError, match=r"got \['a', 'b', 'c', 'd'\]"):
         learner.update(["a", "b", "c", "d"])

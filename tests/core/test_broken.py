@@ -31,7 +31,7 @@ def raising(error):
 
 def assert_broken(learner, path):
     for call in CALLS.values():
-        with pytest.raises(hn.OrderError, match=r"broken.*[Ll]oad the file .*reset\(\)"):
+        with pytest.raises(hn.OrderError, match=r"broken.*[Ll]oad the last saved file.*reset\(\)"):
             call(learner, path)
     assert not path.exists()
     learner.reset()

@@ -277,7 +277,7 @@ def test_values_that_repeat_each_other_are_counted():
                       "learned": {}, "id": 1000 + i})  # fmt: skip
         rows = {"list": [{"ref": 1000 + i}, {"ref": 1000 + i}]}
     head["learner"]["given"]["contexts"] = {"list": pools}
-    with pytest.raises(hn.DamagedFileError, match="too many values"):
+    with pytest.raises(hn.DamagedFileError, match="too many or too deeply"):
         load(head, arrays)
 
 

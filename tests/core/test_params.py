@@ -88,5 +88,5 @@ def test_a_constructor_that_renames_an_argument_is_told_the_rule():
         def learn(self, context, action, loss):
             pass
 
-    with pytest.raises(hn.InputTypeError, match=r"Renames must keep .*self.argument = argument"):
+    with pytest.raises(hn.InputTypeError, match=r"Renames must store .*self.argument = argument"):
         repr(Renames())

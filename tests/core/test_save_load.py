@@ -429,9 +429,9 @@ def test_modes_and_links_stay(tmp_path):
 
 def test_what_is_no_name_of_a_file_is_refused(tmp_path):
     for wrong in (None, 3, b"x", io.BytesIO(), ""):
-        with pytest.raises(hn.InputTypeError, match="name of a file"):
+        with pytest.raises(hn.InputTypeError, match="must name a file"):
             FULL(LISTED, seed=0).save(wrong)
-        with pytest.raises(hn.InputTypeError, match="name of a file"):
+        with pytest.raises(hn.InputTypeError, match="must name a file"):
             hn.load(wrong)
     with pytest.raises(hn.StorageError, match="there is no folder"):
         FULL(LISTED, seed=0).save(tmp_path / "no" / "x")

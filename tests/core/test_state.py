@@ -98,9 +98,9 @@ class Counting(Silent):
 
 
 def test_a_class_from_outside_says_what_to_store():
-    with pytest.raises(hn.StorageError, match="Silent does not say what a file holds"):
+    with pytest.raises(hn.StorageError, match="Silent does not declare its state"):
         reread(Silent())
-    with pytest.raises(hn.StorageError, match="Silent does not say"):
+    with pytest.raises(hn.StorageError, match="Silent does not declare"):
         reread(Counting())  # its base has a constructor, too
 
 
@@ -120,5 +120,5 @@ def test_a_class_adds_to_what_its_bases_store_or_takes_it_off():
     twin = reread(mine)
     assert (twin.count, twin._errors.tolist()) == (3, [0.0, 0.0])
     mine.count = -1
-    with pytest.raises(hn.DamagedFileError, match="whose count cannot be"):
+    with pytest.raises(hn.DamagedFileError, match="with an invalid count"):
         reread(mine)

@@ -231,7 +231,7 @@ def test_rewards_and_other_ranges():
 def test_predictors_must_suit_the_actions():
     with pytest.raises(hn.ParameterError, match="Blend is for actions that are the same"):
         base(predictor=hn.predictors.Blend())
-    with pytest.raises(hn.ParameterError, match="Hybrid is for described"):
+    with pytest.raises(hn.ParameterError, match="Hybrid is for actions with features"):
         hn.bandit(3, predictor=hn.predictors.Hybrid())
 
 

@@ -1,10 +1,10 @@
 """Contract checks: run your own oracle, learner, environment or bound through them.
 
-Each check is a plain function that raises `AssertionError` with a sentence about what does not
-hold. `check_oracle`, `check_learner` and `check_environment` run all that apply; the small checks
-are in the lists `ORACLE_CHECKS`, `LEARNER_CHECKS` and `ENVIRONMENT_CHECKS`, for a test framework
-to go through one by one. `FAILURE_CHECKS` take the same as those of learners, and ask more: that an
-oracle or a predictor which fails in the middle of a round leaves no trace.
+Each check is a plain function that raises an `AssertionError` with a sentence about the violation.
+`check_oracle`, `check_learner` and `check_environment` run all checks that apply. A test framework
+can run the single checks in the lists `ORACLE_CHECKS`, `LEARNER_CHECKS` and `ENVIRONMENT_CHECKS`
+one by one. The stricter `FAILURE_CHECKS` take the same arguments as the checks of learners: an
+oracle or a predictor that fails in the middle of a round must leave no trace.
 
 >>> import hannan as hn
 >>> hn.checks.check_oracle(hn.oracles.AllPolicies(3, 2))

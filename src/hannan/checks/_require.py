@@ -1,25 +1,26 @@
-"""The one way a check fails, and how often it tries what must be refused."""
+"""Failures of checks, and the frequency of invalid calls in checks."""
 
 from collections.abc import Sequence
 from typing import Any
 
-_ALL = 3  # rounds in which everything is tried
+_ALL = 3  # rounds in which all invalid values are tried
 
 
 def require(holds: object, message: str) -> None:
-    """Raise `AssertionError` with the message unless `holds`; not lost under ``python -O``.
+    """Raise an `AssertionError` with the message unless `holds`, also under ``python -O``.
 
-    In loops ``if`` and ``raise`` take its place: the message, with the text of a whole learner, is
-    made only when it is needed.
+    Loops use ``if`` and ``raise`` instead: the message, with the text of a whole learner, is then
+    built only on a failure.
     """
     if not holds:
         raise AssertionError(message)
 
 
 def in_turn(wrong: Sequence[Any], t: int) -> Sequence[Any]:
-    """What is tried in round t of a game: in the first rounds everything, later one after another.
+    """Return the invalid values to try in round t: all in the first rounds, later one each.
 
-    Each of them is refused before anything is learned, soon after, and in the middle of a game.
+    Each value is tried before the learner has learned anything, soon after, and in the middle of a
+    run.
     """
     if t < _ALL:
         return wrong

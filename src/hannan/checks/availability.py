@@ -1,4 +1,4 @@
-"""What holds for every learner where actions come and go."""
+"""Checks of learners whose available actions change."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ Rounds = list[tuple[Any, NDArray[np.float64], NDArray[np.intp]]]
 def check_only_what_is_there_is_played(
     learner: Learner, environment: Environment, horizon: int
 ) -> None:
-    """`available` is obeyed, by copies and decisions too; what is no set of actions is refused.
+    """Check that a learner plays available actions only, and rejects an invalid `available`.
 
-    Refused calls change nothing, and all actions are the same as no restriction. Learners that
-    choose sets are not asked: which elements leave a feasible one is known to their oracle alone.
+    The check covers copies and decisions, too. Rejected calls must change nothing, and a list of
+    all actions must have the same effect as no restriction. Learners that choose sets are skipped,
+    because only their oracle knows which elements leave a feasible set.
     """
     rounds = restricted_rounds(environment, horizon)
     if learner.takes_items or environment.n_actions == 1:
@@ -33,10 +34,12 @@ def check_only_what_is_there_is_played(
         _require_refusals(asked, context, environment.n_actions, t)
         copies = asked.would_play(context, 2, available=there)
         if not set(copies) <= set(there):
-            raise AssertionError(f"Copies of {learner!r} play {copies} of {there}.")
+            raise AssertionError(
+                f"Copies of {learner!r} play {copies}, but only {there} are available."
+            )
         again = _step(asked, context, losses, there)
         if again != expected[t]:
-            raise AssertionError(f"{learner!r}: refused or idle calls changed the play.")
+            raise AssertionError(f"{learner!r}: rejected calls or questions changed its actions.")
     _require_no_restriction(learner, rounds)
     _require_late_play(learner, rounds)
 
@@ -61,7 +64,7 @@ def takes_available(learner: Learner, context: Any) -> bool:
         learner.clone().act(context, available=[0])
     except ParameterError:
         chooses_one = oracle is None or (oracle.max_chosen == 1 and oracle.n_actions is not None)
-        require(not chooses_one, f"{learner!r} refuses available=[0].")
+        require(not chooses_one, f"{learner!r} rejects available=[0].")
         return False
     return True
 
@@ -69,13 +72,13 @@ def takes_available(learner: Learner, context: Any) -> bool:
 def _step(learner: Learner, context: Any, losses: Any, there: Any) -> Any:
     action = learner.act(context, available=there)
     if action not in there:
-        raise AssertionError(f"{learner!r} plays {action}; there are only {there}.")
+        raise AssertionError(f"{learner!r} plays {action}, but only {there} are available.")
     told = Round(None, losses, available=there).reveal(action, learner.feedback)
     try:
         learner.update(told)
     except HannanError as error:
         raise AssertionError(
-            f"{learner!r} refuses {told}, in which only what was not there is hidden: {error}"
+            f"{learner!r} rejects {told}, which hides only losses of unavailable actions: {error}"
         ) from None
     return action
 
@@ -96,13 +99,13 @@ def _require_no_restriction(learner: Learner, rounds: Rounds) -> None:
         action = plain.act(context)
         same = whole.act(context, available=np.ones(len(losses), dtype=bool))
         if action != same:
-            raise AssertionError(f"{learner!r} plays otherwise when told that all is there.")
+            raise AssertionError(f"{learner!r} plays differently if all actions are available.")
         for one in (plain, whole):
             one.update(Round(None, losses).reveal(action, one.feedback))
 
 
 def _require_late_play(learner: Learner, rounds: Rounds) -> None:
-    """In pairs, the later one answered first."""
+    """Decide in pairs, and report the loss of the second decision of each pair first."""
     if learner.late is not None:
         return
     late: Any = learner.clone()
@@ -112,7 +115,7 @@ def _require_late_play(learner: Learner, rounds: Rounds) -> None:
         for decision, (_, losses, there) in ((made[1], two), (made[0], one)):
             require(
                 decision.action in there and np.array_equal(np.asarray(decision.available), there),
-                f"{learner!r} decides on {decision.action}; there are only {there}.",
+                f"{learner!r} chooses {decision.action}, but only {there} are available.",
             )
             seen = Round(None, losses, available=there).reveal(decision.action, late.feedback)
             late.update(seen, decision=decision)

@@ -1,4 +1,4 @@
-"""What holds for every regret bound."""
+"""Checks of regret bounds."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from hannan.checks._require import require
 
 
 def check_bound(bound: Callable[..., float | Bound], horizon: int = 1000, **sizes: float) -> None:
-    """A bound is positive, grows with the horizon and every size, and slower than the horizon.
+    """Check that a bound is positive, nondecreasing in the horizon and all sizes, and sublinear.
 
-    A `Bound` is also the sum of its terms, none of them negative, at a positive ε.
+    For a `Bound`, also check that it is the sum of its terms, that no term is negative, and that ε
+    is positive.
 
     Parameters
     ----------
     bound
-        Called as `bound(horizon, **sizes)`.
+        Function called as `bound(horizon, **sizes)`.
     horizon
-        T to begin with.
+        First horizon T, default 1000. The check also uses 2 T, 4 T and 16 T.
     sizes
-        Numbers such as d, K or log N, each of which is doubled in turn.
+        Sizes such as d, K or log N. The check doubles each size in turn.
 
     Examples
     --------
@@ -43,7 +44,7 @@ def check_bound(bound: Callable[..., float | Bound], horizon: int = 1000, **size
 
 
 def _value(bound: float | Bound) -> float:
-    """The number itself; the parts of a `Bound` are checked on the way."""
+    """Return the value of a bound, and check the parts of a `Bound`."""
     if isinstance(bound, Bound):
         total = sum(bound.terms.values())
         require(

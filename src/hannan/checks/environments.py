@@ -1,4 +1,4 @@
-"""What holds for every environment."""
+"""Checks of environments."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def check_environment(
     Parameters
     ----------
     environment
-        Is asked for several games.
+        Environment to check. The checks play several runs in it.
     horizon
-        Rounds of each game; by default the environment's own, or 200.
+        Number of rounds of each run. Default: the environment's horizon, or 200.
     loss_range
-        The range its losses should lie in.
+        Range (low, high) of the losses. Default (0, 1).
 
     Examples
     --------
@@ -47,7 +47,7 @@ def check_environment(
 def check_rounds_are_as_many_as_asked(
     environment: Environment, horizon: int, loss_range: tuple[float, float]
 ) -> None:
-    """A game of T rounds has T rounds, and so has one of a single round."""
+    """Check that a run of T rounds has T rounds, for the given T and for T = 1."""
     for asked in (1, horizon):
         got = len(_game(environment, asked))
         require(got == asked, f"{environment!r} was asked for {asked} rounds and gave {got}.")
@@ -56,7 +56,7 @@ def check_rounds_are_as_many_as_asked(
 def check_seed_fixes_the_rounds(
     environment: Environment, horizon: int, loss_range: tuple[float, float]
 ) -> None:
-    """The same seed gives the same rounds, from a clone as well."""
+    """Check that the same seed gives the same rounds, also in a clone."""
     first = _game(environment, horizon)
     for again in (_game(environment, horizon), _game(environment.clone(), horizon)):
         require(_same(first, again), f"{environment!r} gives other rounds for the same seed.")
@@ -65,7 +65,7 @@ def check_seed_fixes_the_rounds(
 def check_losses_are_in_range(
     environment: Environment, horizon: int, loss_range: tuple[float, float]
 ) -> None:
-    """Losses are K finite numbers in the declared range."""
+    """Check that losses are K finite numbers in the declared range."""
     low, high = loss_range
     for t, (context, losses) in enumerate(_game(environment, horizon)):
         K = environment.n_actions or len(context)
@@ -83,7 +83,7 @@ def check_losses_are_in_range(
 def check_contexts_are_as_declared(
     environment: Environment, horizon: int, loss_range: tuple[float, float]
 ) -> None:
-    """Every context that arrives was declared, and is known to the environment's oracle."""
+    """Check that every context is declared and known to the environment's oracle."""
     declared, oracle = environment.contexts, environment.oracle
     for t, (context, _) in enumerate(_game(environment, horizon)):
         known = declared is None or any(np.array_equal(context, one) for one in declared)
@@ -98,7 +98,7 @@ def check_contexts_are_as_declared(
 def check_losses_are_hidden_until_the_action(
     environment: Environment, horizon: int, loss_range: tuple[float, float]
 ) -> None:
-    """A round tells its losses only once an action is revealed to it."""
+    """Check that a round hides its losses until an action is revealed to it."""
     environment.meet(AlwaysFirst())
     this_round = next(iter(environment.rounds(horizon, np.random.default_rng(0))))
     for name in ("losses", "loss"):
@@ -112,7 +112,7 @@ def check_losses_are_hidden_until_the_action(
 def check_oblivious_ones_ignore_actions(
     environment: Environment, horizon: int, loss_range: tuple[float, float]
 ) -> None:
-    """An environment that calls itself oblivious gives the same rounds whatever is played."""
+    """Check that the rounds of an oblivious environment do not depend on the actions."""
     if not environment.oblivious:
         return
     always_first = _game(environment, horizon)
@@ -121,14 +121,14 @@ def check_oblivious_ones_ignore_actions(
     played = _game(environment, horizon, lambda: int(rng.integers(K)))
     require(
         _same(always_first, played),
-        f"{environment!r} says it is oblivious, but its rounds depend on what is played.",
+        f"{environment!r} claims to be oblivious, but its rounds depend on the actions played.",
     )
 
 
 def check_past_rounds_are_not_changed(
     environment: Environment, horizon: int, loss_range: tuple[float, float]
 ) -> None:
-    """Losses that have been revealed stay what they were."""
+    """Check that revealed losses do not change later."""
     kept = []
     for this_round in played(environment, horizon):
         kept.append((this_round, _shown(this_round)))
@@ -151,17 +151,17 @@ ENVIRONMENT_CHECKS: tuple[EnvironmentCheck, ...] = (
 
 
 class AlwaysFirst:
-    """What an adversary that knows the algorithm meets when rounds are to be fixed ahead."""
+    """Learner for adversaries that know the algorithm: it always plays the first action."""
 
     def would_play(self, context: Any = None, copies: int = 1, seed: int = 0) -> list[int]:
-        """The first element, for sure."""
+        """Return the first element for every copy."""
         return [0] * copies
 
 
 def played(
     environment: Environment, horizon: int, choose: Callable[[], int] = lambda: 0
 ) -> Iterator[Round]:
-    """Rounds fixed ahead: what an adaptive environment does against play that ignores it."""
+    """Yield the rounds of an environment if actions do not depend on the past."""
     environment.meet(AlwaysFirst())
     for this_round in environment.rounds(horizon, np.random.default_rng(0)):
         action = choose()
@@ -178,7 +178,7 @@ def _game(
 
 
 def _shown(this_round: Round) -> NDArray[np.float64]:
-    """A copy of the losses; of a loss function, what each single element costs."""
+    """Return a copy of the losses; for a loss function, the loss of each single element."""
     losses: Any = this_round.losses
     if isinstance(losses, LossFunction):
         return np.array([losses(np.array([j])) for j in range(losses.n_actions)], np.float64)

@@ -1,4 +1,4 @@
-"""What holds for every learner whose oracle or predictor fails."""
+"""Checks of learners whose oracle or predictor fails."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ from hannan.core import (
     Round,
 )
 
-_BLOCK = 5  # rounds, of which two are decisions, answered while the round after them is open
-_FAILING = 10  # rounds in which everything fails once
+_BLOCK = 5  # rounds; two of them are decisions, with feedback while the next round is open
+_FAILING = 10  # rounds in which every call fails once
 _AFTER = 10  # rounds in which nothing fails any more
-# They only look at a context, and one that they have accepted they accept again.
+# These methods only read a context, and accept a context again that they accepted before.
 _NEVER_FAIL = frozenset({"at", "check_context", "check_contexts", "key"})
 
 
-# Where a predictor learns too, one of the two has to come last: adding losses that were checked,
-# which takes no optimiser.
+# If a predictor learns too, one of the two must come last: adding checked losses, which needs no
+# optimiser.
 _ADDING = frozenset({"add", "charge", "observe"})
 
 
 class _Failure(Exception):
-    """What a part raises when it is told to fail; nobody else does."""
+    """Exception of a part that the check lets fail; no other code raises it."""
 
 
 def check_a_failing_oracle_changes_nothing(
     learner: Learner, environment: Environment, horizon: int
 ) -> None:
-    """An oracle that fails leaves the learner as it was before the call.
+    """Check that an oracle that fails leaves the learner as it was before the call.
 
-    A short game is played again and again; in game n the n-th call fails that each call of `act`,
-    `decide` or `update` makes to the oracle, its totals or its noise. Then the call of the learner
-    is repeated. Play, weights, counts, certificate and bound have to be those of a game in which
-    nothing failed. Calls of one method of a total by another are its own business.
+    The check plays a short run several times. In run n, the n-th call fails that each call of
+    `act`, `decide` or `update` makes to the oracle, its totals or its noise. Then the check repeats
+    the call of the learner. Actions, weights, counts, certificate and bound must equal those of a
+    run without a failure. Calls between the methods of one total do not count.
     """
     if learner.oracle is not None:
         totals = type(learner.oracle.objective())
@@ -63,7 +63,10 @@ def check_a_failing_oracle_changes_nothing(
 def check_a_failing_predictor_changes_nothing(
     learner: Learner, environment: Environment, horizon: int
 ) -> None:
-    """The same with a predictor, the learner's own or one that it makes, that fails."""
+    """Check that a predictor that fails leaves the learner as it was before the call.
+
+    The predictor is the learner's own or one that the learner makes.
+    """
     kinds: set[type] = set(_subclasses(Predictor))
     for part in parts(learner):
         if (given := part.params.get("predictor")) is not None:
@@ -101,13 +104,13 @@ def _subclasses(base: type[Any]) -> Iterator[type[Any]]:
 # The game -----------------------------------------------------------------------------------
 
 Step = Callable[[Any, list[Any]], Any]
-"""A call, given the learner and what earlier calls have returned."""
+"""A call, given the learner and the results of earlier calls."""
 
 
 def _script(learner: Learner, environment: Environment, horizon: int) -> tuple[list[Step], int]:
-    """The calls of a game, and how many of them belong to the rounds in which parts fail.
+    """Return the calls of a run, and how many of them belong to the rounds in which parts fail.
 
-    Some rounds are restricted, and some are answered late, where the learner allows it.
+    If the learner allows it, some rounds are restricted, and some have delayed feedback.
     """
     rounds = restricted_rounds(environment, horizon)
     restricts = not learner.takes_items and environment.n_actions > 1
@@ -147,7 +150,7 @@ def _answer(opened: int, losses: Any, available: Any, learner: Any, returned: li
 def _played(
     learner: Learner, game: list[Step], first: int, watch: _Watch, failing: int
 ) -> tuple[list[Any], int]:
-    """What is seen of a clone after every step, and the most calls that one of the first took."""
+    """Return the observations of a clone after every step, and the most calls in a failing step."""
     player: Any = learner.clone()
     calls = 0
     returned: list[Any] = []
@@ -160,15 +163,15 @@ def _played(
         except _Failure:
             require(
                 _progress(player) == before,
-                f"{watch.said} and {learner!r} counts rounds and open decisions as "
-                f"{_progress(player)}, before that as {before}.",
+                f"{watch.said} and changed the rounds and open decisions of {learner!r} from "
+                f"{before} to {_progress(player)}.",
             )
             watch.failing = 0
             found = step(player, returned)
         returned.append(found)
-        # Calls are compared when an action has been chosen: what is found only once, such as G, may
-        # be kept from a call that failed later on, and copies that failed to learn a round catch up
-        # before the next one.
+        # Calls are compared when an action has been chosen. Values that are computed only once,
+        # such as G, may come from a call that failed later, and copies that failed to learn from a
+        # round catch up before the next one.
         calls_so_far = None if found is None else player.oracle_calls
         seen.append((_plain(found), _progress(player), calls_so_far))
         if t < first:
@@ -181,17 +184,17 @@ def _progress(learner: Any) -> tuple[int, list[int]]:
 
 
 def _plain(found: Any) -> Any:
-    """An action or a decision as values that can be compared."""
+    """Return an action or a decision as values that can be compared."""
     if isinstance(found, Decision):
         return found.id, np.asarray(found.action).tolist(), np.asarray(found.weights).tolist()
     return np.asarray(found).tolist()
 
 
 def _stated(learner: Any) -> tuple[str, str]:
-    """The certificate and the bound, where there are any."""
+    """Return the certificate and the bound, as far as the learner has them."""
     try:
         certificate = str(learner.certificate()) if hasattr(learner, "certificate") else ""
-    except HannanError:  # of a wrapper whose learner has none
+    except HannanError:  # raised by a wrapper whose learner has none
         certificate = ""
     return certificate, repr(learner.regret_bound())
 
@@ -201,7 +204,7 @@ def _require_same(learner: Any, found: list[Any], expected: list[Any], watch: _W
         what = "at the end states" if t == len(expected) - 1 else f"after call {t} shows"
         if here != there:
             raise AssertionError(
-                f"{watch.said} and {learner!r} {what} {here}; undisturbed it is {there}."
+                f"{watch.said} and {learner!r} {what} {here}; without the failure: {there}."
             )
 
 
@@ -221,7 +224,7 @@ class _Watch:
     _known: set[tuple[type, str]] = field(default_factory=set)
 
     def watch(self, made: type, base: type) -> None:
-        """Watch all methods that a class of parts must have, wherever they are defined."""
+        """Watch all methods that a class of parts must have, in every class that defines them."""
         for name, declared in vars(base).items():
             method = getattr(made, name, None)
             if name.startswith("_") or name in self.never or (made, name) in self._known:
@@ -236,9 +239,7 @@ class _Watch:
         def call(*given: Any, **options: Any) -> Any:
             self.calls += self._inside == 0
             if self._inside == 0 and self.calls == self.failing:
-                self.said = (
-                    f"{name} failed, number {self.calls} of the calls of such parts in a step,"
-                )
+                self.said = f"{name} failed as call {self.calls} of such parts in a step,"
                 raise _Failure(name)
             self._inside += 1
             try:

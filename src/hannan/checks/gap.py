@@ -1,4 +1,4 @@
-"""How far an inexact oracle is from the best policy."""
+"""Gap of an approximate oracle: the distance of its leader from the best policy."""
 
 from __future__ import annotations
 
@@ -33,21 +33,22 @@ def oracle_gap(
 ) -> Gap:
     """Measure an oracle against a list of policies on random signed losses.
 
-    Theorems need an oracle that finds the best policy; a reduction such as `LinearPolicies` does
-    not. On small instances, with the whole class listed, this says by how much it falls short.
+    Theorems assume an oracle that finds the best policy; a reduction such as `LinearPolicies` does
+    not. Use this function on small instances whose policies you can list, to measure the excess
+    loss.
 
     Parameters
     ----------
     oracle
-        The policy class.
+        Oracle to measure.
     contexts
         A few contexts; each gets a random loss vector of standard normal numbers.
     policies
-        The class, or as much of it as can be listed.
+        All policies of the class, or as many as you can list.
     instances
-        Number of random totals.
+        Number of random totals. Default 100.
     seed
-        Of the losses.
+        Seed of the losses. Default 0.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What holds for every learner."""
+"""Checks of learners."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ def check_learner(
     Parameters
     ----------
     learner
-        With a seed, where it draws anything; only clones of it are played.
+        Learner to check, with a seed if it uses random numbers. The checks play clones only.
     environment
-        Rounds to try it on. By default an adversary against its policies, where these list their
-        contexts.
+        Environment to play in. Default: an adversary against the learner's policies, if they list
+        their contexts.
     horizon
-        Rounds of each game.
+        Number of rounds of each run. Default 120.
     no_regret
-        Whether the learner should have no regret in the environment: then its average regret
-        has to fall.
+        Whether the learner should have no regret in the environment. If True (the default), its
+        average regret must fall.
 
     Examples
     --------
@@ -73,27 +73,27 @@ def check_learner(
 
 
 def _usual_world(learner: Learner) -> Environment:
-    """What a learner is tried on if nothing else is said."""
+    """Return the default environment for a learner."""
     oracle = learner.oracle
     if oracle is None or oracle.contexts is None or oracle.takes_functions:
         raise InputTypeError(
-            f"check_learner needs rounds to try {type(learner).__name__} on, which has no policies "
-            "that list their contexts: check_learner(learner, environment), with an environment "
-            "such as hannan.environments.FromArrays(contexts, losses)."
+            f"check_learner needs an environment for {type(learner).__name__}, which has no "
+            "policies that list their contexts. Pass check_learner(learner, environment), for "
+            "example with hannan.environments.FromArrays(contexts, losses)."
         )
     return LeaderPunisher(oracle)
 
 
 def check_acts_before_any_update(learner: Learner, environment: Environment, horizon: int) -> None:
-    """A fresh learner acts on the first context."""
+    """Check that a fresh learner acts on the first context."""
     fresh = learner.clone()
     context, _ = _rounds(environment, 1)[0]
     fresh.act(context)
-    require(fresh.rounds == 0, f"{learner!r} counts a round before its loss was shown.")
+    require(fresh.rounds == 0, f"{learner!r} counts a round before it has feedback.")
 
 
 def check_actions_are_feasible(learner: Learner, environment: Environment, horizon: int) -> None:
-    """Every action is an int below K, or sorted distinct indices below K."""
+    """Check that every action is an int below K, or sorted distinct indices below K."""
     m = 1 if learner.oracle is None else learner.oracle.max_chosen
     rounds = _rounds(environment, horizon)
     for (context, _), action in zip(rounds, _plays(learner.clone(), rounds), strict=True):
@@ -101,7 +101,7 @@ def check_actions_are_feasible(learner: Learner, environment: Environment, horiz
 
 
 def check_seed_fixes_the_run(learner: Learner, environment: Environment, horizon: int) -> None:
-    """Two clones with the same seed choose the same actions."""
+    """Check that two clones with the same seed choose the same actions."""
     rounds = _rounds(environment, horizon)
     again = _plays(learner.clone(), rounds)
     _require_usual_run(learner, rounds, again, "two clones with the same seed differ")
@@ -110,17 +110,17 @@ def check_seed_fixes_the_run(learner: Learner, environment: Environment, horizon
 def check_reset_forgets_everything(
     learner: Learner, environment: Environment, horizon: int
 ) -> None:
-    """After `reset` the learner plays like a fresh clone."""
+    """Check that a learner plays like a fresh clone after `reset`."""
     rounds = _rounds(environment, horizon)
     used = learner.clone()
     _plays(used, rounds)
     used.reset()
     require(used.rounds == 0, f"{learner!r} counts {used.rounds} rounds after reset().")
-    _require_usual_run(learner, rounds, _plays(used, rounds), "reset() does not forget")
+    _require_usual_run(learner, rounds, _plays(used, rounds), "reset() leaves learned state")
 
 
 def check_rounds_are_counted(learner: Learner, environment: Environment, horizon: int) -> None:
-    """`rounds` is the number of rounds answered, and oracle calls never decrease."""
+    """Check that `rounds` counts the rounds with feedback, and oracle calls never decrease."""
     twin = learner.clone()
     calls = twin.oracle_calls
     for t, (context, losses) in enumerate(_rounds(environment, horizon), start=1):
@@ -128,14 +128,14 @@ def check_rounds_are_counted(learner: Learner, environment: Environment, horizon
         if twin.rounds != t:
             raise AssertionError(f"{learner!r} counts {twin.rounds} rounds after {t}.")
         if twin.oracle_calls < calls:
-            raise AssertionError(f"{learner!r} takes oracle calls back.")
+            raise AssertionError(f"The oracle calls of {learner!r} decrease.")
         calls = twin.oracle_calls
 
 
 def check_hidden_losses_are_not_used(
     learner: Learner, environment: Environment, horizon: int
 ) -> None:
-    """The action of a round does not depend on its losses, nor later play on hidden ones."""
+    """Check that actions depend neither on the losses of their round nor on hidden losses."""
     rounds = _rounds(environment, horizon)
     expected = _plays(learner.clone(), rounds)
     half, compared = horizon // 2, horizon
@@ -147,24 +147,24 @@ def check_hidden_losses_are_not_used(
         changed[expected[half]] = losses[expected[half]]
     rounds[half] = context, changed
     found = _plays(learner.clone(), rounds)[:compared]
-    message = f"losses that were hidden in round {half} changed the play"
+    message = f"losses that were hidden in round {half} changed the actions"
     _require_same_run(learner, expected[:compared], found, message)
 
 
 def check_calls_out_of_turn_are_refused(
     learner: Learner, environment: Environment, horizon: int
 ) -> None:
-    """`update` before `act`, or twice, is refused and changes nothing."""
+    """Check that `update` before `act`, or twice, raises an error and changes nothing."""
     rounds = _rounds(environment, horizon)
     twin, found = learner.clone(), []
     for context, losses in rounds:
-        _require_refusal(learner, twin, _feedback(learner, 0, losses), OrderError, "out of turn")
+        _require_refusal(learner, twin, _feedback(learner, 0, losses), OrderError, "out of order")
         found.append(_step(twin, context, losses))
-    _require_usual_run(learner, rounds, found, "a refused update() changed the play")
+    _require_usual_run(learner, rounds, found, "a rejected update() changed the actions")
 
 
 def check_bad_losses_are_refused(learner: Learner, environment: Environment, horizon: int) -> None:
-    """Losses that are not numbers, not finite or of the wrong shape change nothing."""
+    """Check that losses of a wrong type or shape, or not finite, raise and change nothing."""
     rounds = _rounds(environment, horizon)
     twin, found = learner.clone(), []
     for t, (context, losses) in enumerate(rounds):
@@ -173,11 +173,11 @@ def check_bad_losses_are_refused(learner: Learner, environment: Environment, hor
             _require_refusal(learner, twin, bad, HannanError, "bad")
         twin.update(_feedback(learner, action, losses))
         found.append(action)
-    _require_usual_run(learner, rounds, found, "refused losses changed the play")
+    _require_usual_run(learner, rounds, found, "rejected losses changed the actions")
 
 
 def check_inputs_are_not_changed(learner: Learner, environment: Environment, horizon: int) -> None:
-    """Contexts and losses handed in are left as they are."""
+    """Check that a learner does not modify the contexts and losses it receives."""
     twin = learner.clone()
     for context, losses in _rounds(environment, horizon):
         given_context = np.array(context) if isinstance(context, np.ndarray) else context
@@ -186,13 +186,15 @@ def check_inputs_are_not_changed(learner: Learner, environment: Environment, hor
         kept = np.array(given)
         twin.update(given)
         if not (np.array_equal(kept, given) and np.array_equal(given_context, context)):
-            raise AssertionError(f"{learner!r} changed the context or the losses it was given.")
+            raise AssertionError(
+                f"{learner!r} modified the context or the losses that it received."
+            )
 
 
 def check_asking_copies_changes_nothing(
     learner: Learner, environment: Environment, horizon: int
 ) -> None:
-    """`would_play` answers by its seed alone and leaves play and oracle calls as they are."""
+    """Check that `would_play` depends on its seed alone, and changes no action and no count."""
     rounds = _rounds(environment, horizon)
     silent, asked = learner.clone(), learner.clone()
     expected, found = _plays(silent, rounds), []
@@ -204,10 +206,10 @@ def check_asking_copies_changes_nothing(
         found.append(action)
         if not (len(answers) == 3 and all(map(same_action, answers, again))):
             raise AssertionError(
-                f"{learner!r} was asked twice for 3 copies' actions; they were {answers} and "
-                f"{again}."
+                f"Two equal calls of would_play() for 3 copies of {learner!r} returned {answers} "
+                f"and {again}."
             )
-    _require_same_run(learner, expected, found, "would_play() changed the play")
+    _require_same_run(learner, expected, found, "would_play() changed the actions")
     same = asked.oracle_calls == silent.oracle_calls
     require(same, f"{learner!r} counts oracle calls of would_play().")
 
@@ -215,7 +217,7 @@ def check_asking_copies_changes_nothing(
 def check_late_losses_are_learned_once(
     learner: Learner, environment: Environment, horizon: int
 ) -> None:
-    """Decisions may be answered late and in any order, once; what is refused changes nothing."""
+    """Check that delayed feedback counts once, in any order, and invalid calls change nothing."""
     rounds = _rounds(environment, horizon)
     if learner.late is not None:
         return
@@ -226,21 +228,23 @@ def check_late_losses_are_learned_once(
         found.append(action)
         if decision is not None:
             good = _feedback(learner, decision.action, rounds[0][1])
-            for bad in (decision, 10**9):  # answered already, never made
+            for bad in (decision, 10**9):  # has feedback already, was never made
                 _require_refusal(learner, tried, good, DecisionError, "late", decision=bad)
         for number in tried.open_decisions:
             _require_refusal(learner, tried, "much", HannanError, "bad", decision=number)
-    _require_same_run(learner, expected, found, "refused answers to decisions changed the play")
+    _require_same_run(
+        learner, expected, found, "rejected feedback on decisions changed the actions"
+    )
     require(
         tried.rounds == horizon and not tried.open_decisions,
-        f"{learner!r} counts {tried.rounds} rounds after {horizon} decisions were answered.",
+        f"{learner!r} counts {tried.rounds} rounds after feedback on {horizon} decisions.",
     )
 
 
 def check_saving_changes_nothing(learner: Learner, environment: Environment, horizon: int) -> None:
-    """A learner that was saved in the middle of a game, with rounds open, goes on bit for bit.
+    """Check that a learner saved during a run, with open rounds, continues identically.
 
-    One that holds what no file can hold, such as a predictor of another library, is skipped.
+    A learner that no file can hold, for example with a predictor of another library, is skipped.
     """
     rounds = _rounds(environment, horizon)
     half = len(rounds) // 2
@@ -258,9 +262,9 @@ def check_saving_changes_nothing(learner: Learner, environment: Environment, hor
             one.update(_feedback(one, decision.action, losses), decision=decision.id)
     later = rounds[half + len(waiting) :]
     plays = _plays(player, later), _plays(twin, later)
-    _require_same_run(learner, *plays, "one that was saved and loaded differs")
+    _require_same_run(learner, *plays, "the saved and loaded learner differs")
     same = player.rounds == twin.rounds and player.oracle_calls == twin.oracle_calls
-    require(same, f"{learner!r} counts otherwise after it was saved and loaded.")
+    require(same, f"{learner!r} has other counts after it was saved and loaded.")
 
 
 LEARNER_CHECKS: tuple[LearnerCheck, ...] = (
@@ -283,18 +287,19 @@ LEARNER_CHECKS: tuple[LearnerCheck, ...] = (
 def check_average_regret_falls(
     learner: Learner, environment: Environment, horizon: int, seeds: int = 12
 ) -> None:
-    """Average regret at 4T is below three quarters of that at T, up to three standard errors.
+    """Check that the average regret falls from T to 4T rounds.
 
-    Regret of order √T would halve it. Games run over seeds 0, 1, … of learner and environment.
+    The average regret at 4T must be below three quarters of that at T, up to three standard errors.
+    Regret of order √T would halve it. The runs use seeds 0, 1, … for learner and environment.
 
     Parameters
     ----------
     learner, environment
-        Who plays where; regret is measured against the environment's own policies.
+        Learner and environment. Regret is measured against the environment's own policies.
     horizon
-        T.
+        Horizon T.
     seeds
-        Number of games.
+        Number of runs. Default 12.
 
     Examples
     --------
@@ -318,7 +323,7 @@ def check_average_regret_falls(
 
 
 def _rounds(environment: Environment, horizon: int) -> list[tuple[Any, FloatArray]]:
-    """Rounds fixed ahead: what an adaptive environment does against constant play."""
+    """Return the rounds of an environment if the action is constant."""
     return [(this.context, this.losses.copy()) for this in played(environment, horizon)]
 
 
@@ -337,7 +342,7 @@ def _plays(learner: Learner, rounds: list[tuple[Any, FloatArray]]) -> list[Any]:
 
 
 def _late_plays(learner: Any, rounds: list[tuple[Any, FloatArray]]) -> Iterator[tuple[Any, Any]]:
-    """Each action, with a decision that was answered since; of three in turn the last one first."""
+    """Yield each action, with a decision that got feedback since; of three, the last one first."""
     waiting: list[Any] = []
     for t, (context, losses) in enumerate(rounds, start=1):
         decision = learner.decide(context)

@@ -1,4 +1,4 @@
-"""What holds for every oracle."""
+"""Checks of oracles."""
 
 from __future__ import annotations
 
@@ -23,13 +23,15 @@ from hannan.perturbation import seed_key
 Rounds = list[tuple[Any, FloatArray]]
 _DRAWS = 6
 _SCALE = 2.5
-_ROUNDING = 1e-4  # projected noise is held in float32
+_ROUNDING = 1e-4  # projected noise is stored in float32
 
 
 @dataclass(frozen=True)
 class Case:
-    """An oracle, contexts to try it on, and rounds with small signed integer losses, so that sums
-    are exact and ties occur."""
+    """An oracle, its contexts, and rounds with small signed integer losses.
+
+    Sums of such losses are exact, and ties occur.
+    """
 
     oracle: Oracle
     contexts: list[Any]
@@ -37,7 +39,7 @@ class Case:
     seed: int = 0
 
     def rounds(self, count: int = 12, salt: int = 0) -> Rounds:
-        """Random rounds."""
+        """Return random rounds."""
         rng = np.random.default_rng([self.seed, salt])
         most = max(map(self.size, self.contexts))
         losses = rng.integers(-2, 3, size=(count, most)).astype(np.float64)
@@ -46,33 +48,33 @@ class Case:
         return [(context, row[: self.size(context)]) for context, row in found]
 
     def size(self, context: Any) -> int:
-        """K, or where actions are described those of a context; of a stand-in two."""
+        """Return K; with items, the number of items in the context, or 2 without a menu."""
         if not self.oracle.takes_items:
             assert self.oracle.n_actions is not None
             return self.oracle.n_actions
         return len(context) if isinstance(context, Menu) else 2
 
     def fakes(self, draw: Draw) -> Rounds:
-        """The fake rounds of a draw."""
+        """Return the fake rounds of a draw."""
         noise, number, scale = draw
         assert noise is not None
         rows = zip(noise.contexts, scale * noise.unit(number), strict=True)
         return [(context, row[: self.size(context)]) for context, row in rows]
 
     def total(self, rounds: Rounds) -> Objective:
-        """The objective after these rounds."""
+        """Return the objective after these rounds."""
         objective = self.oracle.objective()
         for context, losses in rounds:
             objective.add(context, losses)
         return objective
 
     def noise(self, memory: int = 2**22) -> Noise:
-        """Fake outcomes on the contexts."""
+        """Return fake outcomes on the contexts."""
         own = self.oracle.contexts if self.oracle.stand_ins else None
         return self.oracle.noise(own or self.contexts, seed_key(self.seed), 0, memory)
 
     def plays(self, policy: Policy) -> list[Any]:
-        """What a policy does on every context."""
+        """Return the actions of a policy on all contexts."""
         return [policy(context) for context in self.contexts]
 
     @cached_property
@@ -99,14 +101,14 @@ def check_oracle(
     Parameters
     ----------
     oracle
-        Must know `n_actions`.
+        Oracle to check. It must know `n_actions`.
     contexts
-        Contexts to try it on; by default its own.
+        Contexts to check it on. Default: all contexts of the oracle.
     policies
-        Policies of the class, if some can be listed: leaders are compared with them, and in any
-        case with each other.
+        Some policies of the class, if you can list them. The checks compare leaders with these
+        policies, and always with each other. Default: none.
     seed
-        Of the random losses.
+        Seed of the random losses. Default 0.
 
     Examples
     --------
@@ -127,16 +129,16 @@ def check_oracle(
 def make_case(
     oracle: Oracle, contexts: Contexts | None = None, policies: Sequence[Policy] = (), seed: int = 0
 ) -> Case:
-    """What the small checks take."""
+    """Return the case that single checks take."""
     given = oracle.contexts if contexts is None else contexts
     known = oracle.n_actions or oracle.takes_items
     require(known, f"{oracle!r} must know n_actions to be checked.")
-    require(given is not None, f"{oracle!r} lists no contexts: pass contexts= to try it on.")
+    require(given is not None, f"{oracle!r} lists no contexts: pass contexts= for the checks.")
     return Case(oracle, oracle.check_contexts(given), policies, seed)
 
 
 def check_contexts_are_stable(case: Case) -> None:
-    """A context that was checked passes the check again, unchanged."""
+    """Check that a checked context passes the check again, unchanged."""
     for context in case.contexts:
         again = case.oracle.check_context(context)
         same = case.oracle.key(context) == case.oracle.key(again)
@@ -144,7 +146,10 @@ def check_contexts_are_stable(case: Case) -> None:
 
 
 def check_leaders_are_feasible(case: Case) -> None:
-    """On every context leaders choose at most m of the K elements, sorted, before any loss too."""
+    """Check that leaders choose at most m of the K elements, sorted, on every context.
+
+    The check includes leaders before any loss.
+    """
     m = case.oracle.max_chosen
     for objective in (case.oracle.objective(), case.total(case.rounds())):
         noisy = objective.leaders(Draw(case.noise(), 0, _SCALE), _DRAWS)
@@ -154,7 +159,7 @@ def check_leaders_are_feasible(case: Case) -> None:
 
 
 def check_leader_is_optimal(case: Case) -> None:
-    """No policy that can be listed does better than the leader on signed losses."""
+    """Check that no listed policy does better than the leader on signed losses."""
     if not case.oracle.exact:
         return
     for salt in range(4):
@@ -163,7 +168,7 @@ def check_leader_is_optimal(case: Case) -> None:
 
 
 def check_noisy_leaders_are_optimal(case: Case) -> None:
-    """No policy that can be listed does better under a draw than the leader under that draw."""
+    """Check that no listed policy does better under a draw than the leader under that draw."""
     if not case.oracle.exact:
         return
     rounds, noise = case.rounds(), case.noise()
@@ -174,7 +179,10 @@ def check_noisy_leaders_are_optimal(case: Case) -> None:
 
 
 def check_minima_are_the_leaders_values(case: Case) -> None:
-    """With noise and without, the minimal value is the leader's, where the oracle is exact."""
+    """Check that minimal values are the leaders' values, with and without noise.
+
+    Approximate oracles are skipped.
+    """
     if not case.oracle.exact:
         return
     rounds, noise = case.rounds(), case.noise()
@@ -188,7 +196,7 @@ def check_minima_are_the_leaders_values(case: Case) -> None:
 
 
 def check_fast_paths_agree(case: Case) -> None:
-    """`action`, `chosen` and `settle` say what `leaders`, `copy` and `add` say."""
+    """Check that `action`, `chosen` and `settle` agree with `leaders`, `copy` and `add`."""
     rounds, noise = case.rounds(), case.noise()
     total = case.total(rounds)
     leaders = total.leaders(Draw(noise, 0, _SCALE), _DRAWS)
@@ -201,7 +209,7 @@ def check_fast_paths_agree(case: Case) -> None:
             _require_chosen(case, chosen[number], expected)
             after = total.copy()
             settled = after.settle(context, losses, draw)
-            if not case.oracle.counts_rounds:  # else the round itself counts, too
+            if not case.oracle.counts_rounds:  # otherwise the round itself counts, too
                 _require_chosen(case, more[number], settled)
             _require_same(case, settled, after.action(context, draw))
 
@@ -213,7 +221,7 @@ def _require_chosen(case: Case, row: NDArray[np.bool_], expected: Any) -> None:
 
 
 def check_one_more_round_is_for_the_question(case: Case) -> None:
-    """`plus` has the effect of `settle` on a copy, and leaves the total as it was."""
+    """Check that `plus` has the effect of `settle` on a copy, and leaves the total unchanged."""
     noise, total = case.noise(), case.total(case.rounds())
     before = total.copy()
     for number, (context, losses) in enumerate(case.rounds(salt=2)):
@@ -222,11 +230,11 @@ def check_one_more_round_is_for_the_question(case: Case) -> None:
             action = foresee(total, context, losses, draw)
             _require_same(case, action, total.copy().settle(context, losses, draw))
             total.action(context, draw, losses)
-    _require_equal_totals(case, total, before, noise, "a question with plus= changes the total.")
+    _require_equal_totals(case, total, before, noise, "a call with plus= changes the total.")
 
 
 def check_settling_among_some_adds_the_round(case: Case) -> None:
-    """`settle` among some is `action` with one more round, and leaves the total of `add`."""
+    """Check that `settle` with restricted actions equals `action` with one more round."""
     noise, total = case.noise(), case.total(case.rounds())
     if not total.scored:
         return
@@ -234,13 +242,13 @@ def check_settling_among_some_adds_the_round(case: Case) -> None:
     for number, (context, losses) in enumerate(case.rounds(salt=4)):
         K, draw = case.size(context), Draw(noise, number, _SCALE)
         free = foresee(total, context, losses, draw)
-        closed = np.setdiff1d(np.arange(K), free)[:1]  # so that there is still something to choose
+        closed = np.setdiff1d(np.arange(K), free)[:1]  # so that some action stays available
         available = np.arange(K)
         available[closed] = -1
         found = other.action(context, draw, losses, available)
         other.add(context, losses)
         _require_same(case, total.settle(context, losses, draw, available), found)
-        said = "settle() among some does not add what add() adds."
+        said = "settle() with restricted actions does not add the round as add() does."
         _require_equal_totals(case, total, other, noise, said)
 
 
@@ -255,7 +263,7 @@ def _require_equal_totals(
 
 
 def check_zero_losses_change_nothing(case: Case) -> None:
-    """A round without loss leaves the leader as it was, where the oracle is exact."""
+    """Check that a round without loss does not change the leader of an exact oracle."""
     if not case.oracle.exact:
         return
     total = case.total(case.rounds())
@@ -266,7 +274,7 @@ def check_zero_losses_change_nothing(case: Case) -> None:
 
 
 def check_rescaling_keeps_the_leader(case: Case) -> None:
-    """All losses times a positive number have the same leader."""
+    """Check that the leader is the same if all losses are multiplied by a positive number."""
     rounds = case.rounds()
     before = case.plays(case.total(rounds).leader())
     for factor in (0.25, 8.0):
@@ -275,18 +283,21 @@ def check_rescaling_keeps_the_leader(case: Case) -> None:
 
 
 def check_ties_break_the_same_way(case: Case) -> None:
-    """The leader is a function of the total alone: asked again, and after any order of rounds."""
+    """Check that the leader is a function of the total alone, for repeated calls and any order."""
     for rounds in ([], case.rounds()):
         total = case.total(rounds)
         before = case.plays(total.leader())
-        _require_same_plays(case, before, total, "asking twice gives two leaders")
+        _require_same_plays(case, before, total, "two calls return two leaders")
         order = np.random.default_rng(case.seed).permutation(len(rounds))
         shuffled = case.total([rounds[i] for i in order])
         _require_same_plays(case, before, shuffled, "the order of the rounds changes the leader")
 
 
 def check_duplicating_is_doubling(case: Case) -> None:
-    """A round played twice counts as much as one with twice the loss, where the oracle is exact."""
+    """Check that a round played twice counts as one round with twice the loss.
+
+    Approximate oracles are skipped.
+    """
     if not case.oracle.exact:
         return
     rounds = case.rounds()
@@ -297,7 +308,7 @@ def check_duplicating_is_doubling(case: Case) -> None:
 
 
 def check_copies_are_independent(case: Case) -> None:
-    """What is added to a copy does not reach the original, nor the other way round."""
+    """Check that a copy and its original do not share their totals."""
     rounds = case.rounds()
     total = case.total(rounds)
     before = case.plays(total.leader())
@@ -314,9 +325,9 @@ def check_copies_are_independent(case: Case) -> None:
 
 
 def check_totals_survive_a_file(case: Case) -> None:
-    """A total that was saved and loaded in the middle of a game goes on bit for bit.
+    """Check that a total saved and loaded in the middle of a run continues identically.
 
-    Oracles that no file can hold are not checked.
+    Oracles that no file can hold are skipped.
     """
     if not storable(case.oracle):
         return
@@ -335,13 +346,13 @@ def check_totals_survive_a_file(case: Case) -> None:
         values = total.minima(draw, 1), twin.minima(again, 1)
         require(
             same_action(*actions) and np.array_equal(*values, equal_nan=True),
-            f"{case}: a total that was saved and loaded goes on otherwise: its class lists in "
-            "`stored` what files hold; see docs/reference/saved-files.md.",
+            f"{case}: a saved and loaded total continues differently. List the complete state of "
+            "its class in `stored`; see docs/reference/saved-files.md.",
         )
 
 
 def check_draws_are_functions_of_their_number(case: Case) -> None:
-    """A draw is the same in any order, whatever memory the noise has."""
+    """Check that a draw is the same in any order, for any memory budget of the noise."""
     total = case.total(case.rounds())
     expected = [case.plays(p) for p in total.leaders(Draw(case.noise(), 0, _SCALE), 40)]
     units = [case.noise().unit(draw) for draw in range(40)]
@@ -351,15 +362,15 @@ def check_draws_are_functions_of_their_number(case: Case) -> None:
             found = case.plays(total.leaders(Draw(noise, draw, _SCALE), 1)[0])
             require(
                 _all_same(found, expected[draw]) and (noise.unit(draw) == units[draw]).all(),
-                f"Draw {draw} of {case} depends on memory={memory} or on what was drawn before.",
+                f"Draw {draw} of {case} depends on memory={memory} or on earlier draws.",
             )
 
 
 def check_noise_is_fresh(case: Case) -> None:
-    """Different draws hold different noise."""
+    """Check that different draws hold different noise."""
     noise = case.noise()
     one, other = noise.unit(0), noise.unit(1)
-    if case.oracle.stand_ins:  # what all rules but one do has no noise
+    if case.oracle.stand_ins:  # the second column, for all other rules, has no noise
         one, other = one[:, :1], other[:, :1]
     most = max(map(case.size, noise.contexts)) if not case.oracle.stand_ins else 1
     require(
@@ -369,18 +380,18 @@ def check_noise_is_fresh(case: Case) -> None:
 
 
 def check_losses_are_not_changed(case: Case) -> None:
-    """The loss vectors handed in are left as they are."""
+    """Check that an oracle does not modify the loss vectors it receives."""
     context, losses = case.rounds()[0]
     kept = losses.copy()
     total = case.total([(context, losses)])
     total.settle(context, losses, Draw(case.noise(), 0, _SCALE))
     total.action(context, WITHOUT_NOISE, losses)
     total.leader()
-    require((kept == losses).all(), f"{case} changed a loss vector from {kept} to {losses}.")
+    require((kept == losses).all(), f"{case} modified a loss vector from {kept} to {losses}.")
 
 
 def check_size_is_an_upper_bound(case: Case) -> None:
-    """The declared log N is not below that of the policies seen, and all contexts separate."""
+    """Check that log N is not below the policies seen, and that all contexts separate."""
     seen = {str(case.plays(policy)) for policy in case.members}
     size = case.oracle.log_size(case.contexts)
     require(
@@ -390,7 +401,7 @@ def check_size_is_an_upper_bound(case: Case) -> None:
     if case.oracle.contexts is not None:
         require(
             case.oracle.separates(case.oracle.contexts) is not False,
-            f"{case} says that its own contexts do not separate its policies.",
+            f"{case} reports that its own contexts do not separate its policies.",
         )
 
 

@@ -1,4 +1,4 @@
-"""What holds for everything that is made from parameters."""
+"""Checks of all objects that are made from parameters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECTIONS = ("Parameters", "Guarantee", "Examples", "References")
 
 
 def check_params_round_trip(thing: Parametrised) -> None:
-    """A clone has the parameters of the original."""
+    """Check that a clone has the parameters of the original."""
     before, after = thing.params, thing.clone().params
     require(
         list(before) == list(after),
@@ -30,14 +30,14 @@ def check_params_round_trip(thing: Parametrised) -> None:
 
 
 def check_clone_is_another_object(thing: Parametrised) -> None:
-    """A clone is a new object of the same class."""
+    """Check that a clone is a new object of the same class."""
     twin = thing.clone()
     require(twin is not thing, f"clone() of {thing!r} is the object itself.")
     require(type(twin) is type(thing), f"clone() of {thing!r} is a {type(twin).__name__}.")
 
 
 def check_repr_evaluates_back(thing: Parametrised) -> None:
-    """The repr is an expression for an equal object, unless it had to be abbreviated."""
+    """Check that the repr is an expression for an equal object, unless it is abbreviated."""
     text = repr(thing)
     require(
         text.startswith(type(thing).__name__ + "("),
@@ -51,14 +51,14 @@ def check_repr_evaluates_back(thing: Parametrised) -> None:
 
 
 def check_docstring(cls: type, sections: Sequence[str] = SECTIONS) -> None:
-    """The docstring of the class itself has these sections.
+    """Check that the docstring of a class itself has these sections.
 
     Parameters
     ----------
     cls
-        The class.
+        Class to check.
     sections
-        Titles, each underlined in the docstring; by default those that learners need.
+        Titles, each underlined in the docstring. Default: the sections that learners need.
 
     Examples
     --------

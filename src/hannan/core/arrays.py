@@ -1,8 +1,8 @@
-"""Arrays as users hold them: NumPy's, lists, and what pandas, polars and pyarrow have.
+"""Arrays as users hold them: of NumPy, pandas, polars and pyarrow, and lists.
 
-One rule, for which none of those packages is imported. A *frame* is a table of rows; a *column* (a
-series, an array of pyarrow) is a list of values. Their order counts, names and index labels do not.
-What is missing becomes NaN among numbers. Text and dates are not numbers, whatever they look like.
+One rule applies to all, and none of those packages is imported. A *frame* is a table of rows. A
+*column* (a series, an array of pyarrow) is a list of values. Only their order counts; names and
+index labels do not. Missing values among numbers become NaN. Text and dates are never numbers.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from hannan.core.errors import ContextError
 
 
 class HasArray(Protocol):
-    """What NumPy can make an array of: arrays, and the frames and columns of other packages."""
+    """Objects that NumPy can turn into an array: arrays, frames and columns of other packages."""
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        """The array."""
+        """Return the array."""
 
 
 Contexts = Sequence[Any] | HasArray
-"""Several contexts, as `as_rows` takes them."""
+"""Several contexts, in the forms that `as_rows` takes."""
 
 _NUMBERS = "fiub"  # kinds of NumPy types that are numbers
 
 
 def as_array(values: Any) -> NDArray[Any]:
-    """Return anything like an array as one; frames become two-dimensional.
+    """Return an array-like object as an array; frames become two-dimensional.
 
     >>> import pandas as pd
     >>> as_array(pd.DataFrame({"age": [31, 48], "new": [True, False]}))
@@ -53,16 +53,16 @@ def as_array(values: Any) -> NDArray[Any]:
         array = np.asarray(values)
     except (TypeError, ValueError, MemoryError):
         raise
-    except Exception as error:  # what others write in __array__ may raise anything
+    except Exception as error:  # __array__ of another class may raise anything
         raise TypeError(f"{type(values).__name__} cannot be made an array") from error
     if array.dtype.kind == "O":
         return _resolved(array)
-    # Kernels are compiled for arrays that may be written to; what frames lend may not.
+    # Kernels are compiled for writable arrays; arrays borrowed from frames are read-only.
     return array if array.flags.writeable else array.copy()
 
 
 def _stacked(frame: Any) -> NDArray[Any]:
-    """Put the columns of a frame side by side: numbers if all are, else Python objects."""
+    """Stack the columns of a frame: as numbers if all are numbers, else as Python objects."""
     columns = [column for _, column in columns_of(frame)]
     parts = [as_array(column) for column in columns]
     if parts and all(part.dtype.kind in _NUMBERS for part in parts):
@@ -74,7 +74,7 @@ def _stacked(frame: Any) -> NDArray[Any]:
 
 
 def as_floats(given: Any) -> NDArray[np.float64]:
-    """Anything like an array of numbers, as float64; anything else is a `TypeError`.
+    """Return an array-like object as float64, or raise a `TypeError`.
 
     >>> as_floats([1, 2.5, None])
     array([1. , 2.5, nan])
@@ -89,11 +89,11 @@ def as_floats(given: Any) -> NDArray[np.float64]:
     if found.size == 0 and found.dtype.kind == "O":
         return found.astype(np.float64)
     kinds = {"U": "text", "S": "text", "T": "text", "M": "a date", "m": "a span of time"}
-    raise TypeError(f"{kinds.get(found.dtype.kind, 'something here')} is not a number")
+    raise TypeError(f"{kinds.get(found.dtype.kind, 'a value')} is not a number")
 
 
 def grown(array: NDArray[Any], size: int, value: Any = 0, axis: int = -1) -> NDArray[Any]:
-    """A copy with more entries along an axis, which have this value.
+    """Return a copy with more entries along an axis, filled with `value`.
 
     >>> grown(np.array([1.0, 2.0]), 4)
     array([1., 2., 0., 0.])
@@ -104,7 +104,7 @@ def grown(array: NDArray[Any], size: int, value: Any = 0, axis: int = -1) -> NDA
 
 
 def as_list(given: Any) -> list[Any]:
-    """The values of a column, an array or any iterable, as Python objects.
+    """Return the values of a column, an array or any iterable as Python objects.
 
     >>> import pyarrow as pa
     >>> as_list(pa.chunked_array([["rain"], ["sun", "rain"]]))
@@ -119,10 +119,10 @@ def as_list(given: Any) -> list[Any]:
 
 
 def as_rows(given: Any) -> Sequence[Any]:
-    """Several contexts, to be gone through one by one.
+    """Return several contexts as a sequence, to iterate over.
 
-    The rows of a frame are arrays if all columns are numbers, else tuples; what is in a column
-    comes as it is. Nothing may be missing. Any other sequence is returned itself.
+    The rows of a frame are arrays if all columns are numbers, else tuples; the values of a column
+    are unchanged. Missing values raise a `ContextError`. Any other sequence is returned itself.
 
     >>> import polars as pl
     >>> as_rows(pl.DataFrame({"hour": [9, 17], "sky": ["grey", "blue"]}))
@@ -151,7 +151,7 @@ def as_rows(given: Any) -> Sequence[Any]:
 
 
 def comparable(rows: Sequence[Any]) -> Sequence[Any]:
-    """Contexts that are told apart by value: NaN equals nothing, and could never come again.
+    """Check contexts that are compared by value: NaN equals nothing and could not recur.
 
     >>> comparable([0.5, float("nan")])
     Traceback (most recent call last):
@@ -163,7 +163,7 @@ def comparable(rows: Sequence[Any]) -> Sequence[Any]:
 
 
 def equals_itself(context: Any) -> bool:
-    """Whether a context could be told again: NaN could not, nor what holds one.
+    """Return whether a context equals itself: NaN does not, nor does a container of NaN.
 
     >>> equals_itself((1, "rain")), equals_itself((1, float("nan")))
     (True, False)
@@ -181,22 +181,22 @@ def equals_itself(context: Any) -> bool:
                 return all(map(equals_itself, cells.ravel().tolist()))
             return bool((cells == cells).all())
         return context is None or (not missing(context) and (context == context) is not False)
-    except Exception:  # what others write in __eq__ and __array__ may raise anything
+    except Exception:  # __eq__ and __array__ of another class may raise anything
         return False
 
 
 def check_comparable(context: Any) -> Any:
-    """A context as it is, if it could be told again."""
+    """Return a context unchanged if it equals itself, else raise a `ContextError`."""
     if not equals_itself(context):
         raise ContextError(
-            f"A context must equal itself, or its losses could not be told; got {context!r:.100}. "
-            "Fill in or drop missing values first."
+            "A context must not contain NaN or missing values, because it could not be recognised "
+            f"again; got {context!r:.100}. Fill in or drop missing values first."
         )
     return context
 
 
 def as_scalar(given: Any) -> Any:
-    """A number or a name on its own, without the wrapping of NumPy or pyarrow.
+    """Return a number or a name without the wrapper of NumPy or pyarrow.
 
     >>> import pyarrow as pa
     >>> as_scalar(pa.scalar(3)), as_scalar(np.float32(0.5)), as_scalar("rain")
@@ -209,24 +209,24 @@ def as_scalar(given: Any) -> Any:
 
 
 def is_frame(given: Any) -> bool:
-    """Whether this is a table with columns: a frame of pandas or polars, a table of pyarrow."""
-    kind = type(given)  # not the object, whose columns may have to be computed
+    """Return whether this is a table with columns: a frame of pandas or polars, a pyarrow table."""
+    kind = type(given)  # not the object, because its columns may be computed on access
     return all(hasattr(kind, name) for name in ("columns", "shape", "__array__"))
 
 
 def is_series(given: Any) -> bool:
-    """Whether this is a column of pandas or polars; rows of pandas are of the same kind."""
+    """Return whether this is a column of pandas or polars; a row of pandas has the same type."""
     kind = type(given)
     return hasattr(kind, "to_frame") and hasattr(kind, "__array__")
 
 
 def is_lazy(given: Any) -> bool:
-    """Whether this is a frame of polars that is still to be computed."""
+    """Return whether this is a frame of polars that is not computed yet."""
     return type(given).__name__ == "LazyFrame"
 
 
 def columns_of(frame: Any) -> Iterator[tuple[Any, Any]]:
-    """The columns of a frame with their names, which may repeat."""
+    """Yield the columns of a frame with their names, which may repeat."""
     if hasattr(frame, "items"):  # pandas
         yield from frame.items()
     elif hasattr(frame, "column_names"):  # pyarrow, where `columns` are the data
@@ -236,7 +236,7 @@ def columns_of(frame: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def missing(value: Any) -> bool:
-    """Whether a cell is empty: None, NaN, or what pandas has for it."""
+    """Return whether a cell is empty: None, NaN, or a missing value of pandas."""
     # pandas' NA is neither equal to anything nor unequal to itself: only its text tells.
     if type(value).__module__.startswith("pandas"):
         return str(value) in ("<NA>", "NaT")
@@ -255,7 +255,7 @@ def _refuse_missing(values: Sequence[Any], where: str, unless_none: bool = False
 
 
 def _resolved(found: NDArray[Any]) -> NDArray[Any]:
-    """An array of objects as numbers, if that is what they are; else as it is."""
+    """Return an array of objects as numbers if all are numbers, else unchanged."""
     cells = [as_scalar(cell) for cell in found.ravel().tolist()]
     filled = [np.nan if missing(cell) else cell for cell in cells]
     if not all(isinstance(cell, Real | Decimal) for cell in filled):

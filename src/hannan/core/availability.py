@@ -1,8 +1,8 @@
-"""Action sets that change: which actions are available, and what is played for the others.
+"""Changing action sets: the available actions, and the substitutes for unavailable ones.
 
-A restricted round has one array, r: r[b] is the action played where b is chosen. So r[b] = b for
-the available actions, and all others share one substitute. Sets are chosen among the available
-elements in the first place: there r[b] = -1 for the others.
+A restricted round has one array, r: r[b] is the action played if b is chosen. So r[b] = b for the
+available actions, and all unavailable actions share one substitute. Sets consist of available
+elements only: there r[b] = -1 for the unavailable elements.
 """
 
 from __future__ import annotations
@@ -26,18 +26,19 @@ from hannan.core.validation import FloatArray, LossRange, refuse
 from hannan.kernels import closed
 from hannan.kernels import ridge as kernel
 
-# More than any total, in units of the largest loss; the second where rounds weigh more than 1.
+# More than any total, in units of the largest loss; the second if rounds weigh more than 1.
 _WALLS = (1e9, 1e15)
-_NOTHING = np.empty((2, 0))  # sums and counts where nothing was seen
-_MEMORY = 2**26  # the most bytes that inverses of regressions may take
+_NOTHING = np.empty((2, 0))  # sums and counts without observations
+_MEMORY = 2**26  # maximum bytes for the inverses of regressions
 
 
 def check_available(
     owner: object, available: Any, n_actions: int, name: str = "available", sets: bool = False
 ) -> IntArray | None:
-    """Distinct integers below K, or K booleans, as sorted actions; None where all are available.
+    """Return available actions as sorted integers, or None if all are available.
 
-    For `sets` they are elements, and there may be none.
+    Accept distinct integers below K, or K booleans. If `sets`, they are elements, and the list may
+    be empty.
 
     >>> check_available("act", [5, 0, 2], 6)
     array([0, 2, 5])
@@ -79,13 +80,13 @@ def _accepted(found: NDArray[Any], n_actions: int, sets: bool) -> str:
 
 
 def available_to(learner: Any, available: Any) -> IntArray | None:
-    """Return the available actions of a learner, checked; None where all are."""
+    """Return the available actions of a learner, checked, or None if all are available."""
     if available is None:
         return None
     if learner.takes_items:
         raise ParameterError(
-            "available= is for actions 0..K-1; of described actions, those that are not there "
-            "are left out of actions=."
+            "available= is for fixed actions 0..K-1. For actions with features, pass only the "
+            "available ones as actions=."
         )
     oracle, restricts = learner.oracle, getattr(learner, "restricts_sets", False)
     sets = oracle is not None and oracle.chooses_sets
@@ -93,13 +94,13 @@ def available_to(learner: Any, available: Any) -> IntArray | None:
         whose = type(oracle if restricts else learner).__name__
         raise ParameterError(
             "available= for sets of elements works with ContextFTPL and ContextSemiBanditFTPL, on "
-            f"policy classes whose objectives score each element; not with {whose}: play without "
-            "available=, or with such a learner and policy class."
+            f"policy classes whose objectives score each element; not with {whose}. Omit "
+            "available=, or use such a learner and policy class."
         )
     if learner.action_count is None:
         raise ParameterError(
             f"available= needs the number of actions, which {type(learner).__name__} does not "
-            f"know yet: give {type(oracle).__name__} its n_actions=."
+            f"know yet: create {type(oracle).__name__} with n_actions=."
         )
     elements = sets or (restricts and oracle is not None and oracle.closes)
     return check_available(learner, available, learner.action_count, sets=elements)
@@ -112,14 +113,14 @@ def loss_span(learner: Any) -> LossRange:
 
 
 def substitution(available: IntArray, substitute: int, n_actions: int) -> IntArray:
-    """r: every available action for itself, and the substitute for all others."""
+    """Return r: every available action maps to itself, every other action to the substitute."""
     plays = np.full(n_actions, substitute, dtype=np.intp)
     plays[available] = available
     return plays
 
 
 def complete(losses: Any, plays: IntArray) -> Any:
-    """The losses of what is played for each choice; what cannot be indexed so is left as it is."""
+    """Return the loss of the action played for each choice; leave other input unchanged."""
     try:
         found = as_array(losses)
     except (TypeError, ValueError):
@@ -137,16 +138,16 @@ def _check_finite(losses: FloatArray, available: IntArray) -> None:
     if not finite.all():
         bad = available[finite.argmin()]
         raise LossError(
-            f"losses must be finite; that of action {bad}, which was available, is "
-            f"{losses[bad]}. Leave out or mend the row."
+            f"losses must be finite; the loss of action {bad}, which was available, is "
+            f"{losses[bad]}. Drop or correct the row."
         )
 
 
 def actions_among(oracle: Any, context: Any, elements: IntArray) -> IntArray:
-    """Return those of these elements that are actions on a context, of a class that chooses one.
+    """Return which of these elements are actions on a context.
 
-    Some may not be, as a link may lead elsewhere. An `InfeasibleError` says that none is. Asked
-    only where the class `closes`.
+    Some elements may not be actions: a link may lead elsewhere. If none is an action, raise an
+    `InfeasibleError`. Called only if the class chooses one element and `closes`.
     """
     if hasattr(oracle, "actions_among"):
         return oracle.actions_among(context, elements)  # type: ignore[no-any-return]
@@ -158,9 +159,10 @@ def actions_among(oracle: Any, context: Any, elements: IntArray) -> IntArray:
 def best_among(
     total: Objective, context: Any, available: IntArray, largest: float = 1.0
 ) -> int | None:
-    """What the best policy does among those whose action is available, or None without such.
+    """Return the action of the best policy whose action is available, or None.
 
-    It leads once a round is added in which all other actions cost more than anything so far.
+    Add a round in which every unavailable action costs more than all rounds so far; that policy is
+    then the leader.
     """
     for wall in _WALLS:
         losses = np.full(total.n_actions, wall * largest)
@@ -172,10 +174,11 @@ def best_among(
 
 
 class AvailableCosts(Parametrised):
-    """Mean losses of actions over the rounds in which they were available and seen.
+    """Mean losses of actions over the rounds in which they were available and observed.
 
-    By context; where contexts are rows of features, by a ridge regression for each action. Where
-    their inverses would take more than 64 MB only the diagonals are kept, as in `predictors.Blend`.
+    There is one mean per context. If contexts are feature vectors, there is one ridge regression
+    per action. If the inverses would take more than 64 MB, only their diagonals are stored, as in
+    `predictors.Blend`.
     """
 
     stored = State(
@@ -195,16 +198,16 @@ class AvailableCosts(Parametrised):
         self.n_actions = n_actions
         self._means: dict[Hashable, FloatArray] = {}  # sums and counts, [2, K]
         self._inverse: FloatArray = np.empty((0, 0, 0))  # [K, p, p], or diagonals [K, 1, p]
-        self._moment: FloatArray = np.empty((0, 0))  # [K, p]; beside diagonals the weights
+        self._moment: FloatArray = np.empty((0, 0))  # [K, p]; with diagonals, the weights
         self._seen = np.zeros(n_actions, dtype=bool)
 
     def _could_be(self, inverse: FloatArray) -> bool:
-        """Whether inverses, or their diagonals, are of the features that `_moment` has."""
+        """Return whether inverses, or their diagonals, have the shape that `_moment` implies."""
         K, p = self.n_actions, self._moment.shape[1]
         return inverse.shape in ((K, p, p), (K, 1, p)) if p else inverse.shape == (0, 0, 0)
 
     def extended(self, n_actions: int) -> AvailableCosts:
-        """With more actions, which were never seen."""
+        """Return a copy with more actions, which have no observations."""
         twin = AvailableCosts(n_actions)
         twin._means = {key: grown(row, n_actions) for key, row in self._means.items()}
         twin._seen = grown(self._seen, n_actions)
@@ -217,7 +220,7 @@ class AvailableCosts(Parametrised):
         return twin
 
     def learn(self, context: Any, actions: Any, losses: Any, *, rows: bool = True) -> None:
-        """Learn the losses of actions that were available; by `rows` of features if there are."""
+        """Learn from the losses of available actions; by regression if contexts are `rows`."""
         seen = np.asarray(actions, dtype=np.intp).ravel()
         losses = np.asarray(losses, dtype=np.float64).ravel()
         if rows and isinstance(context, np.ndarray):
@@ -237,7 +240,7 @@ class AvailableCosts(Parametrised):
             closed.observe(seen, losses, row)
 
     def guess(self, context: Any) -> tuple[FloatArray, NDArray[np.bool_]]:
-        """What each action would cost on a context, and where that is known."""
+        """Return the predicted loss of each action on a context, and where it is known."""
         if isinstance(context, np.ndarray):
             guesses = np.zeros(self.n_actions)
             if len(self._moment):
@@ -251,12 +254,12 @@ class AvailableCosts(Parametrised):
         if not counts.size:
             return np.zeros(self.n_actions), np.zeros(self.n_actions, dtype=bool)
         known = counts > 0.0
-        # One virtual observation at the best mean, lest a bad first loss exclude an action.
+        # One virtual observation at the best mean, so that a bad first loss excludes no action.
         best = (sums / np.maximum(counts, 1.0))[known].min()
         return np.asarray((sums + best) / (counts + 1.0)), known
 
     def sums(self, context: Any) -> FloatArray:
-        """Sums and counts of losses on a context, [2, K]; no columns where nothing was seen."""
+        """Return sums and counts of losses on a context, [2, K]; [2, 0] without observations."""
         return self._means.get(context_key(context), _NOTHING)
 
     def _learn_diagonal(self, x: FloatArray, seen: IntArray, losses: FloatArray) -> None:
@@ -268,14 +271,17 @@ class AvailableCosts(Parametrised):
         self._inverse[seen, 0] = inverse - product**2 / bottom[:, None]
 
     def cheapest(self, context: Any, available: IntArray) -> tuple[int, bool]:
-        """The available action that costs least, unseen ones first; whether all were seen."""
+        """Return the available action with the least loss, and whether all were observed.
+
+        Unobserved actions come first.
+        """
         values, known = self.guess(context)
         values = np.where(known, values, -np.inf)[available]
         return int(available[values.argmin()]), bool(known[available].all())
 
 
 class Availability(Stored):
-    """What is played for unavailable actions, and what those are charged."""
+    """Substitutes for unavailable actions, and the losses charged to them."""
 
     stored = State(
         costs=Made(
@@ -288,11 +294,11 @@ class Availability(Stored):
 
     def __init__(self) -> None:
         self.costs: AvailableCosts | None = None  # from the first restricted round on
-        self.restricted = 0  # rounds learned in which not all actions were available
-        self.by_score = 0  # those of them in which the best-scored available action was played
+        self.restricted = 0  # rounds with feedback in which not all actions were available
+        self.by_score = 0  # restricted rounds in which the best-scored available action was played
 
     def extended(self, n_actions: int) -> Self:
-        """With more actions."""
+        """Return a copy for more actions."""
         twin = copy.copy(self)
         twin.costs = None if self.costs is None else self.costs.extended(n_actions)
         return twin
@@ -300,11 +306,11 @@ class Availability(Stored):
     def restrict(
         self, opened: OpenRound, some: IntArray, n_actions: int, past: Objective | None, span: Any
     ) -> None:
-        """Fix what is played for each choice: a function of the past alone.
+        """Fix the action played for each choice: a function of the past alone.
 
-        The substitute is the available action with the smallest mean loss on this context. If one
-        was not seen yet: that of the best score, or of the best policy whose action is available.
-        Where sets are chosen there is none.
+        The substitute is the available action with the smallest mean loss on this context. If an
+        available action has no observation yet, the substitute is the action with the best score,
+        or of the best policy whose action is available. For sets there is no substitute.
         """
         if past is not None and past.oracle.chooses_sets:
             opened.plays, opened._indices = substitution(some, -1, n_actions), some
@@ -326,10 +332,11 @@ class Availability(Stored):
         opened.plays = substitution(some, found, n_actions)
 
     def complete(self, opened: OpenRound, losses: Any, span: LossRange | None) -> Any:
-        """All losses: an unavailable action gets that of its substitute, whatever was given.
+        """Return all losses: an unavailable action gets the loss of its substitute.
 
-        Where scores decide (`span` is given) its score would move with the substitute's, so it is
-        charged what it costs when it is available, if that is known.
+        If scores decide (`span` is given), the score of an unavailable action would change with its
+        substitute's. The action is then charged its predicted loss when it is available, if that is
+        known.
         """
         plays = opened.plays
         assert plays is not None
@@ -345,7 +352,7 @@ class Availability(Stored):
             return losses
         if found.shape != plays.shape:
             return losses
-        # An unavailable element of sets that was never seen is charged the least loss there is.
+        # An unavailable element of sets without observations is charged the least possible loss.
         known = _NOTHING if self.costs is None else self.costs.sums(opened.context)
         completed = np.empty(plays.size)
         if not closed.complete(plays, found, known, *span, completed):
@@ -355,7 +362,7 @@ class Availability(Stored):
     def charges(
         self, opened: OpenRound, span: LossRange
     ) -> tuple[NDArray[np.bool_] | None, FloatArray]:
-        """Which unavailable actions are known from other rounds, and what all cost there."""
+        """Return which unavailable actions have a predicted loss, and the predictions."""
         assert opened.plays is not None
         if self.costs is None:
             return None, np.empty(0)
@@ -366,10 +373,11 @@ class Availability(Stored):
     def shared(
         self, opened: OpenRound, baseline: FloatArray | None, span: LossRange | None
     ) -> tuple[FloatArray | None, Any]:
-        """The baseline of a loss estimate, and which choices share it: those played alike.
+        """Return the baseline of a loss estimate, and the choices that share the action played.
 
-        Where scores decide (`span` is given) an unavailable action is charged what it costs when
-        it is available, as if by a baseline; else its score would move with the substitute's.
+        If scores decide (`span` is given), an unavailable action is charged its predicted loss when
+        it is available, as if by a baseline. Otherwise, its score would change with the score of
+        its substitute.
         """
         plays = opened.plays
         if plays is None:
@@ -389,12 +397,12 @@ class Availability(Stored):
         return baseline, np.flatnonzero(plays == opened.action)
 
     def count(self, by_score: bool) -> None:
-        """A restricted round has been learned."""
+        """Count a restricted round with feedback."""
         self.restricted += 1
         self.by_score += by_score
 
     def note(self, opened: OpenRound, losses: Any, full: bool) -> None:
-        """Remember what actions cost when they are available, once some have not been."""
+        """Store the losses of available actions, from the first restricted round on."""
         costs = self.costs
         if costs is None:
             if opened.plays is None:
@@ -412,7 +420,7 @@ class Availability(Stored):
 
 
 class PassedOn(Availability):
-    """For learners that play through another one, which deals with unavailable actions itself."""
+    """Availability for learners that play through another learner, which handles it."""
 
     def restrict(
         self, opened: OpenRound, some: IntArray, n_actions: int, past: Objective | None, span: Any

@@ -1,4 +1,4 @@
-"""φ(context, action): features of a context, of an action, and products of two of them."""
+"""Features φ(context, action): those of the context and the action, and their products."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _NOTHING = np.empty(0)
 class Crossing(Parametrised):
     r"""The map φ from a context x and an action a to numbers, for scores linear in them.
 
-    A constant, and the blocks chosen by name: "context" for x, "action" for a, "context*action" for
-    all products :math:`x_i a_j`, "action*action" and "context*context" for those within one of the
-    two. Where that is more than `width` numbers, products share what single features leave of
-    them: each is added, with a sign, to a place that a hash of its own chooses.
+    φ consists of a constant and of the chosen `blocks`: "context" for x, "action" for a,
+    "context*action" for all products :math:`x_i a_j`, "action*action" and "context*context" for the
+    products within one of the two. If φ has more than `width` numbers, products share the places
+    that single features leave: a hash of each product selects its place and its sign.
 
     >>> import hannan as hn
     >>> menu = hn.Menu(np.array([2.0]), [[1.0, 3.0], [0.0, 5.0]])
@@ -44,7 +44,7 @@ class Crossing(Parametrised):
         self.width = check_integer(self, "width", width, 2, 2**16)
 
     def rows(self, menu: Menu) -> FloatArray:
-        """φ of each action offered, [n, P]."""
+        """Return φ of each item, [n, P]."""
         context = _NOTHING if menu.context is None else menu.context
         size, plan = self.plan(len(context), menu.rows.shape[1])
         out = np.empty((len(menu.rows), size))
@@ -52,11 +52,11 @@ class Crossing(Parametrised):
         return out
 
     def size(self, p: int, q: int) -> int:
-        """P, how many numbers become of p features of a context and q of an action."""
+        """Return P, the length of φ for p features of a context and q features of an action."""
         return self.plan(p, q)[0]
 
     def plan(self, p: int, q: int) -> tuple[int, Any]:
-        """P; and the two factors of each product, its place and its sign."""
+        """Return P, and for each product its two factors, its place and its sign."""
         return _planned(tuple(self.blocks), self.width, p, q)
 
 
@@ -87,7 +87,7 @@ def _planned(blocks: tuple[str, ...], width: int, p: int, q: int) -> tuple[int, 
 
 
 def _hashed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The finaliser of splitmix64: fixed for ever, as files depend on it."""
+    """Return the finaliser of splitmix64; it must never change, because files depend on it."""
     with np.errstate(over="ignore"):
         z = numbers + np.uint64(0x9E3779B97F4A7C15)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

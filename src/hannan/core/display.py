@@ -1,4 +1,4 @@
-"""HTML for notebooks: readable on light and dark grounds, without scripts and outside resources."""
+"""HTML for notebooks: readable in light and dark themes, without scripts or external resources."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 from collections.abc import Container, Iterable, Sequence
 from html import escape
 
-_NUMBER = re.compile(r"[-−]?\d|-$|$")  # how cells of numbers begin; "-" is not known
+_NUMBER = re.compile(r"[-−]?\d|-$|$")  # beginning of a cell of numbers; "-" marks a missing one
 _LINE = "1px solid rgba(128,128,128,.4)"
 _SHORT = 25  # letters
 _MARKED = "background:rgba(128,128,128,.18);font-weight:bold"
 
 
 def page(*parts: str) -> str:
-    """Return the parts of a display, one below the other."""
+    """Return the parts of a display in one column."""
     return f'<div style="max-width:72em">{"".join(parts)}</div>'
 
 
@@ -33,18 +33,18 @@ def paragraph(text: str, *, strong: bool = False, warning: bool = False) -> str:
 def table(
     heads: Sequence[str], rows: Iterable[Sequence[str]], marked: Container[int] = (), most: int = 40
 ) -> str:
-    """Return a table: columns of numbers stand to the right, all others to the left.
+    """Return a table: numeric columns are right-aligned, all other columns left-aligned.
 
-    Without any row: a sentence that says so.
+    Without rows, return a sentence that says so.
 
     Parameters
     ----------
     heads, rows
         Text of all cells.
     marked
-        Numbers of the rows to set in bold on a ground of their own.
+        Numbers of the rows to show in bold on a grey background. Default: no rows.
     most
-        The number of rows to show; a line below says how many are left out.
+        Maximum number of rows to show, default 40; a line below counts the omitted rows.
     """
     every = list(rows)
     if not every:
@@ -79,7 +79,7 @@ def _cells(tag: str, texts: Sequence[str], numbers: Sequence[bool], more: str = 
 
 
 def folded(title: str, lines: Sequence[str]) -> str:
-    """Return lines that a click unfolds; nothing if there are none."""
+    """Return a collapsed list of lines, or an empty string without lines."""
     if not lines:
         return ""
     entries = "".join(f"<li>{escape(line)}</li>" for line in lines)

@@ -19,15 +19,15 @@ from hannan.core.validation import FloatArray
 
 
 class Feedback(Enum):
-    """What a learner is shown after it has acted."""
+    """The losses that a learner observes after it has acted."""
 
     FULL = "full"  # the losses of all elements
-    BANDIT = "bandit"  # the loss of the chosen action, or of each chosen element
+    BANDIT = "bandit"  # the loss of the chosen action, or one loss per chosen element
     SEMI_BANDIT = "bandit"  # another name for BANDIT
 
     @classmethod
     def _missing_(cls, value: object) -> Any:
-        """Other words for the same."""
+        """Accept other names of bandit feedback."""
         return cls.BANDIT if value in ("semi", "semi-bandit") else None
 
 
@@ -37,17 +37,17 @@ class Round:
     Attributes
     ----------
     context
-        What the learner is told before it acts.
+        Information that the learner sees before it acts.
     delay
-        How many further rounds are played before the learner learns from this one.
+        Number of further rounds that are played before the learner learns from this round.
     weight
-        How much the round counts: 1, but where play is only estimated from a log. The estimate of
-        a mean loss is Σ weight · loss / Σ weight.
+        Weight of the round: 1, except in estimates from a log. The estimate of a mean loss is Σ
+        weight · loss / Σ weight.
     current
-        The action that was really taken, where data tell what a present system did.
+        Action of your current rule in this round, if the data record it; else None.
     available
-        The actions that are there, sorted, or the elements that sets may be made of; None where all
-        are. What the losses say of others does not matter.
+        Sorted indices of the available actions, or of the elements that sets may contain; None if
+        all are available. The losses of unavailable actions do not matter.
 
     Examples
     --------
@@ -83,10 +83,10 @@ class Round:
     def reveal(
         self, action: Action, feedback: Feedback = Feedback.FULL
     ) -> FloatArray | float | None:
-        """Tell the round what was played; returns the feedback the rule allows.
+        """Record the action played, and return the feedback that the learner observes.
 
-        None means that nothing can be told: the learner does not learn from the round. The loss
-        of an action or element that was not there is NaN.
+        None means that there is no feedback: the learner does not learn from the round. The loss of
+        an unavailable action or element is NaN.
         """
         if self.available is not None and not np.isin(action, self.available).all():
             raise ParameterError(
@@ -102,12 +102,12 @@ class Round:
 
     @property
     def losses(self) -> FloatArray:
-        """All losses; only once the learner has acted.
+        """All losses; before the learner acts, this raises an `OrderError`.
 
-        An action that was not there counts with the loss of the one played: so a policy is
-        compared with the learner in those rounds alone in which its action was there. Elements of
-        sets that were not there are NaN: what a set with one of them lost is not known, and no
-        losses of elements would make it that of the set played.
+        An unavailable action has the loss of the action played. A policy is therefore compared with
+        the learner only in the rounds in which the policy's action was available. Unavailable
+        elements of sets are NaN: the loss of a set that contains one is unknown, and no losses of
+        elements would make it equal to the loss of the set played.
         """
         if self.action is None:
             raise OrderError("The losses of a round are hidden until an action is revealed to it.")
@@ -117,23 +117,26 @@ class Round:
 
     @property
     def comparable(self) -> bool:
-        """Whether `losses` say what every policy is charged: not for sets with closed elements."""
+        """Whether `losses` define the loss of every policy.
+
+        They do not for sets if some elements are unavailable.
+        """
         return self.available is None or isinstance(self.action, int | np.integer)
 
     @property
     def loss(self) -> float:
-        """The loss of the action played."""
+        """Loss of the action played."""
         if self.action is None:
             raise OrderError("A round has no loss until an action is revealed to it.")
         return loss_of(self._losses, self.action)
 
     @property
     def current_loss(self) -> float | None:
-        """The loss of the action that was really taken; None where nothing tells of one."""
+        """Loss of your current rule's action, or None if it is not recorded."""
         return None if self.current is None else loss_of(self.losses, self.current)
 
     def _completed(self, value: float) -> FloatArray:
-        """The losses, with one value for all actions that were not there."""
+        """Return the losses, with one value for all unavailable actions."""
         found = np.full(len(self._losses), value)
         found[self.available] = self._losses[self.available]
         return found
@@ -150,41 +153,41 @@ class Round:
 class Environment(Parametrised, ABC):
     """A source of rounds.
 
-    `rounds` is a generator: it fixes the losses of a round, yields it, and may look at
-    `round.action` afterwards. So an adaptive adversary knows all past play and none of the
-    learner's present randomness.
+    `rounds` is a generator: it fixes the losses of a round, yields the round, and may read
+    `round.action` afterwards. An adaptive adversary therefore knows all past actions, but not the
+    learner's present random numbers.
     """
 
     oblivious: ClassVar[bool] = True
-    """Whether the rounds never depend on what is played, nor what policies are charged in them.
+    """Whether neither the rounds nor the losses charged to policies depend on the actions played.
 
-    That is: not where rounds say which actions are available.
+    An environment whose rounds restrict the available actions is not oblivious.
     """
 
     oracle: Oracle | None = None
-    """A policy class to measure regret against, where the environment was made from one."""
+    """Policy class for measuring regret, if the environment was made from one; else None."""
 
     n_actions: int
 
     def meet(self, learner: Any) -> None:
-        """Told who plays, before the first round of a game.
+        """Receive the learner before the first round of a run.
 
-        An adversary that knows the algorithm may ask `learner.would_play`, and nothing else.
+        An adversary that knows the algorithm may call `learner.would_play`, and nothing else.
         """
 
     @property
     def horizon(self) -> int | None:
-        """The number of rounds where it is fixed, else None."""
+        """Number of rounds if it is fixed, else None."""
         return None
 
     @property
     def contexts(self) -> Sequence[Any] | None:
-        """The contexts that may arrive, where they are known."""
+        """Contexts that may arrive if they are known, else None."""
         return None
 
     @abstractmethod
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """The rounds of one game."""
+        """Yield the rounds of one run."""
 
 
 def _brief(value: Any) -> str:

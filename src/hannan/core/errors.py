@@ -1,4 +1,4 @@
-"""Errors: each message says what is wrong, which value you passed, and how to fix it."""
+"""Errors: each message names the mistake, the value you passed, and the fix."""
 
 
 class HannanError(Exception):
@@ -42,7 +42,7 @@ class OpenDecisionError(DecisionError):
 
 
 class ClosedDecisionError(DecisionError):
-    """Decision that is no longer open: its outcome was reported, or it has expired."""
+    """Decision that is closed: its outcome was reported, or it has expired."""
 
 
 class ContradictoryOutcomeError(DecisionError):

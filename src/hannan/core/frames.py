@@ -10,7 +10,7 @@ Table = Mapping[Any, Sequence[Any]]
 
 
 class Columns(dict[str, Any]):
-    """Columns by name, with the `attrs` that frames of pandas have."""
+    """Columns in a dict, with the `attrs` that frames of pandas have."""
 
     def __init__(self, columns: Table) -> None:
         super().__init__(columns)
@@ -18,7 +18,7 @@ class Columns(dict[str, Any]):
 
 
 def frame(columns: Table, attrs: Mapping[str, Any] | None = None) -> Any:
-    """Return columns as a frame of pandas; without pandas, of polars; without both, as a dict.
+    """Return columns as a frame of pandas, else of polars; without both packages, as a dict.
 
     `attrs` are facts about the whole table. Frames of polars have no place for them, so a table
     with `attrs` is a dict if pandas is not installed.

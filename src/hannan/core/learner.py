@@ -483,8 +483,8 @@ class Learner(Parametrised, ABC):
         """Learn from a logged decision of another system, given its propensity.
 
         The learner weights the loss like the losses of its own decisions and passes it to its
-        predictor. After that, the learner states no bound on its regret: its bounds cover only its
-        own decisions, by a learner that started without data.
+        predictor. After that, the learner states no bound on its regret: the bounds assume
+        that the learner started without data and made all decisions itself.
 
         Parameters
         ----------
@@ -548,7 +548,7 @@ class Learner(Parametrised, ABC):
     def _prepare(self, opened: Any) -> None:
         """Store in the round the quantities that its action distribution depends on.
 
-        They are functions of the context and the past. Change nothing but the round: `_act` need
+        They are functions of the context and the past. Change only the round: `_act` need
         not follow.
         """
 

@@ -21,11 +21,11 @@ class LossFunction(Parametrised, ABC):
 
     @abstractmethod
     def __call__(self, action: Action) -> float:
-        """The loss of choosing these elements."""
+        """Return the loss of choosing these elements."""
 
     @abstractmethod
     def extremes(self) -> tuple[float, float]:
-        """A lower and an upper bound on the loss over all actions."""
+        """Return a lower and an upper bound on the loss over all actions."""
 
 
 Losses = Any

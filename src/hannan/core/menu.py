@@ -24,9 +24,9 @@ LARGEST = 1e60
 class Menu(Stored):
     """The items of a round, each with a feature vector, and the context of the round.
 
-    Learners of actions with features use a menu as the context of a round. Whatever stores a round
-    (delayed feedback, logs, files) therefore stores its items, too. `learner.act(x, actions=rows)`
-    makes a menu; environments yield menus themselves.
+    Learners of actions with features use a menu as the context of a round. Every object that stores
+    a round (delayed feedback, logs, files) therefore stores its items, too.
+    `learner.act(x, actions=rows)` makes a menu; environments yield menus themselves.
 
     Parameters
     ----------

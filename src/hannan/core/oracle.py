@@ -1,4 +1,4 @@
-"""Oracles and their objectives: the only door through which learners see a policy class."""
+"""Oracles and their objectives: the only interface between learners and a policy class."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from hannan.kernels import weights
 
 
 class Noise(Protocol):
-    """Unit fake outcomes on a context set; the n-th draw is a function of the seed and n."""
+    """Unit fake outcomes on a context set; draw n is a function of the seed and n."""
 
     contexts: Sequence[Any]
 
     def unit(self, draw: int) -> FloatArray:
-        """Fake losses of one draw, [d, K], at scale 1."""
+        """Return the fake losses of one draw, [d, K], at scale 1."""
 
 
 class Draw(NamedTuple):
-    """Draw `number` of unit noise, at scale 1/ε; without noise where the scale is 0."""
+    """Draw `number` of unit noise, at scale 1/ε; scale 0 means no noise."""
 
     noise: Noise | None = None
     number: int = 0
@@ -43,29 +43,29 @@ class Draw(NamedTuple):
 WITHOUT_NOISE = Draw()
 
 Plus = FloatArray | None
-"""One more round with the context that a question is about, for that question only."""
+"""Losses of one more round with the context of a question, counted in that question only."""
 Available = NDArray[np.intp] | None
-"""What is played for each action; None where all are available."""
+"""The action played for each choice; None if all are available."""
 
 
 class Lesson(NamedTuple):
-    """What the loss of a single action teaches: its weight, and the cost of instability."""
+    """The importance weight of a single loss, and its instability cost."""
 
     weight: float
     used: int
-    """Draws that the weight took."""
+    """Number of draws used for the weight."""
     instability: float
     distribution: FloatArray | None = None
-    """The probability of each action, where the weight is computed from it."""
+    """Probability of each action, if the weight is computed from it; else None."""
 
 
 class Trials(NamedTuple):
-    """How a `Lesson` may find its weight."""
+    """Limits for finding the weight of a `Lesson`."""
 
     limit: int
-    """L: the weight has mean (1 - (1-q)^L)/q, q the probability of the action."""
+    """Limit L: the weight has mean (1 - (1-q)^L)/q, q the probability of the action."""
     enough: float
-    """Draws stop once the probabilities of the action add up to this; 0 allows no draws."""
+    """Draws stop once the probabilities of the action reach this sum; 0 allows no draws."""
     stop_key: np.uint64
     """Key of the random numbers that decide when to stop."""
     share: float = 0.0
@@ -73,31 +73,31 @@ class Trials(NamedTuple):
     exact: bool = False
     """Whether the weight may be computed from the distribution of the choice."""
     kept: float = 1.0
-    """What a weight from the distribution is divided by: the probability that a trial counts."""
+    """Divisor of a weight from the distribution: the probability that a trial counts."""
 
 
 class Objective(Stored, ABC):
     r"""Running total of losses, :math:`\pi \mapsto \sum_t \ell_t(\pi(x_t))`, and its minimisers.
 
-    Kept in whatever space makes the argmin cheapest. Noise is linear too: draw n at scale s adds
-    :math:`s \sum_{x \in X} \langle \pi(x), \zeta^n_x \rangle` to the value of policy
-    :math:`\pi`. Scale 0 means no noise, and then `draw.noise` may be None.
+    A class stores the total in the space in which the argmin is cheapest. Noise is linear, too:
+    draw n at scale s adds :math:`s \sum_{x \in X} \langle \pi(x), \zeta^n_x \rangle` to the value
+    of policy :math:`\pi`. Scale 0 means no noise, and then `draw.noise` may be None.
 
-    Contexts and losses given here have passed `Oracle.check_context` and the loss checks.
+    Contexts and losses passed here have passed `Oracle.check_context` and the loss checks.
 
-    Questions about a context take two options. `plus` is one more round with that context, which
-    counts for this question only. `available` restricts the choice: entry b is b where b is
-    available. Elsewhere it is the substitute that is played for b; or -1 where the class is
-    `scored`, and then the available action or set of the best score is chosen.
+    Questions about a context take two options. `plus` holds the losses of one more round with that
+    context, which counts for this question only. `available` restricts the choice. Entry b is b if
+    b is available. Otherwise, it is the substitute played for b. If the class is `scored`, it is -1
+    instead, and the available action or set with the best score is chosen.
     """
 
     oracle: Oracle
 
     draws_in_batches: bool = True
-    """Whether several draws at once are cheaper than one after the other."""
+    """Whether several draws in one call are cheaper than one call per draw."""
 
     scored: bool = False
-    """Whether leaders have a score for each action on a context, so that none has a substitute."""
+    """Whether leaders have a score for each action on a context, so that substitutes are unused."""
 
     stored = State()
 
@@ -120,7 +120,7 @@ class Objective(Stored, ABC):
         """Return an independent copy of the total."""
 
     def prepare(self, contexts: Sequence[Any]) -> None:
-        """Take notice before the first round of the contexts that will carry noise."""
+        """Receive the contexts with noise, before the first round."""
 
     @abstractmethod
     def add(self, context: Any, losses: FloatArray) -> None:
@@ -134,7 +134,7 @@ class Objective(Stored, ABC):
     def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
         """Return the minimal values under each of `count` draws from `draw` on.
 
-        NaN where the class cannot tell (inexact classes only).
+        A value is NaN if the class cannot compute it (inexact classes only).
         """
 
     def leader(self) -> Policy:
@@ -182,7 +182,7 @@ class Objective(Stored, ABC):
     ) -> Action:
         """Add one round; return the new minimiser's action on its context, under the same draw.
 
-        Where the optimiser may fail it must leave the total as it was.
+        If the optimiser fails, it must leave the total unchanged.
         """
         if available is None:
             self.add(context, losses)
@@ -203,10 +203,10 @@ class Objective(Stored, ABC):
     ) -> tuple[FloatArray, int]:
         r"""Return weights that estimate 1/q for some elements, and the number of draws used.
 
-        Geometric resampling: all elements share the draws from `draw` on. One is drawn until it
-        has been chosen r = `successes` times, at draw N say, or L - 1 draws are used up,
-        L = `limit`; its weight is N/r, or L/(S+1) after S < r successes. So
-        :math:`E[W] = (1-(1-q)^L)/q` whatever r is.
+        Geometric resampling: all elements share the draws from `draw` on. For each element, draws
+        continue until it has been chosen r = `successes` times, at draw N, or until L - 1 draws are
+        used up, L = `limit`. Its weight is N/r in the first case, and L/(S+1) after S < r successes
+        in the second. So :math:`E[W] = (1-(1-q)^L)/q` for every r.
         """
         hits = np.zeros(len(elements), dtype=np.intp)
         reached = np.zeros(len(elements), dtype=np.intp)
@@ -228,15 +228,16 @@ class Objective(Stored, ABC):
     def lesson(
         self, context: Any, action: int, loss: float, draw: Draw, trials: Trials, plus: Plus = None
     ) -> Lesson | None:
-        """Return the weight of a loss and its instability, where one compiled call finds both.
+        """Return the weight of a loss and its instability if one compiled call finds both, or None.
 
-        See `paired_lesson` for what it returns if it draws. None: ask `distribution` or `weights`.
+        `paired_lesson` defines the result if this method draws. If it returns None, the caller uses
+        `distribution` or `weights`.
         """
         return None
 
 
 def _width(total: Objective, context: Any) -> int:
-    """Return K; that of a menu where actions are described."""
+    """Return K; for actions with features, the size of the menu."""
     return len(context) if total.oracle.takes_items else total.n_actions
 
 
@@ -257,16 +258,14 @@ def paired_lesson(
     plus: Plus = None,
     available: Available = None,
 ) -> Lesson:
-    """Find a weight by draws that serve as themselves and as their negatives, and what it costs.
+    """Find a weight and its instability from draws that also serve as their negatives.
 
-    Each draw counts with the probability of the action, given part of the draw (here all of it),
-    averaged over the draw and its negative, which has the same distribution. Draws go on until
-    these
-    probabilities add up to `trials.enough`; see `kernels.weights`.
+    Each draw counts with the probability of the action, given part of the draw (here all of it).
+    This probability is averaged over the draw and its negative, which has the same distribution.
+    Draws continue until these probabilities add up to `trials.enough`; see `kernels.weights`.
 
-    The instability is by how much less likely the action becomes once its weighted loss is added,
-    times that loss, under the draw that comes next. It is never negative where leaders are true
-    minimisers.
+    The instability is the decrease of the action's probability once its weighted loss is added,
+    times that loss, under the next draw. It is never negative if leaders are true minimisers.
     """
 
     def chances(first: Draw, count: int, more: FloatArray | None) -> FloatArray:
@@ -300,7 +299,7 @@ def paired_lesson(
 
 
 def played(distribution: FloatArray, available: Available) -> FloatArray:
-    """Return the distribution of the actions played, given that of those chosen and their substitutes."""
+    """Return the distribution of the actions played, given the distribution of the choices."""
     if available is None:
         return distribution
     summed = np.zeros(len(distribution))
@@ -319,19 +318,19 @@ def with_rounds(total: Objective, contexts: Sequence[Any], losses: FloatArray) -
 def foresee(
     total: Objective, context: Any, losses: Any, draw: Draw, available: Available = None
 ) -> Action:
-    """Return what `total.settle` would return; nothing is added."""
-    if total.oracle.counts_rounds and available is None:  # one more round is in the design, too
+    """Return the result of `total.settle` without adding the round."""
+    if total.oracle.counts_rounds and available is None:  # a round changes the regression, too
         return total.copy().settle(context, losses, draw)
     return total.action(context, draw, losses, available)
 
 
 def preference_of(total: Any) -> float:
-    """Return by how much more than another a policy may be charged besides its losses."""
+    """Return the largest difference between charges to policies besides their losses."""
     return float(getattr(total, "preference", 0.0))
 
 
 def losses_alone(total: Objective) -> Objective:
-    """Return a total without charges besides losses; itself, where there are none."""
+    """Return a total without charges besides losses: itself, if there are none."""
     plain = getattr(total, "plain", None)
     return total if plain is None else plain()  # type: ignore[no-any-return]
 
@@ -347,7 +346,7 @@ def extended(total: Any, oracle: Oracle) -> Any:
 
 
 def available_in(plays: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The actions that are played where they are chosen.
+    """Return the available actions: every action that is played if it is chosen.
 
     >>> available_in(np.array([0, 0, 2]))
     array([0, 2])
@@ -357,7 +356,7 @@ def available_in(plays: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def as_policies(owner: object, oracle: Any) -> Any:
-    """A policy class as learners take it, or what to give instead."""
+    """Return a policy class unchanged, or raise an error that suggests one."""
     if isinstance(oracle, Oracle):
         return oracle
     who = type(owner).__name__
@@ -365,9 +364,9 @@ def as_policies(owner: object, oracle: Any) -> Any:
         raise InputTypeError(f"{who} needs an instance, {oracle.__name__}(...); got the class.")
     actions = oracle if type(oracle) is int and oracle > 0 else 3
     raise InputTypeError(
-        f"{who} takes policies, such as hannan.oracles.AllPolicies(n_contexts=1, "
-        f"n_actions={actions}) for plain actions or hannan.oracles.LinearPolicies({actions}) for "
-        f"rows of features; got {oracle!r:.80}. hn.bandit({actions}) chooses for you."
+        f"{who} takes a policy class, such as hannan.oracles.AllPolicies(n_contexts=1, "
+        f"n_actions={actions}) without contexts or hannan.oracles.LinearPolicies({actions}) for "
+        f"feature vectors; got {oracle!r:.80}. Or use hn.bandit({actions})."
     )
 
 
@@ -379,36 +378,36 @@ class Oracle(Parametrised, ABC):
     """
 
     exact: bool = True
-    """Whether leaders are true minimisers; theorems need it."""
+    """Whether leaders are true minimisers; the theorems assume it."""
 
     counts_rounds: bool = False
-    """Whether a round changes totals although all its losses are zero, as in a regression."""
+    """Whether a round whose losses are all zero changes totals, as in a regression."""
 
     takes_functions: bool = False
     """Whether totals also take `LossFunction` objects, not only loss vectors."""
 
     takes_new_contexts: bool = False
-    """Whether contexts may stay unknown: noise is then put on those seen so far."""
+    """Whether contexts may be unknown in advance: noise is then put on the contexts seen so far."""
 
     takes_items: ClassVar[bool] = False
-    """Whether a context is a `Menu`, the actions offered in a round, each described by a row. K is
-    then that of the round, and `n_actions` None."""
+    """Whether a context is a `Menu`: the items of a round, each with a feature vector. K is then
+    the size of the menu, and `n_actions` is None."""
 
     stand_ins: ClassVar[bool] = False
-    """Whether `contexts` only stand for rules that have noise of their own each: any other context
-    may then arrive, and the shift lemma holds as for contexts known in advance."""
+    """Whether `contexts` only stand for rules, each with separate noise. Any other context may then
+    arrive, and the shift lemma holds as for contexts known in advance."""
 
     n_actions: int | None
-    """K, the number of elements a loss vector has entries for."""
+    """K, the number of actions or elements: the length of a loss vector."""
 
     max_chosen: int = 1
-    """m, the largest number of elements an action chooses."""
+    """Largest number of elements in an action, m."""
 
     antichain: bool = True
     """Whether no action contains another one (true for single actions)."""
 
     closes: bool = False
-    """Whether elements of sets can be closed for a round: totals of sets then answer `among`."""
+    """Whether rounds can make elements of sets unavailable: totals of sets then have `among`."""
 
     stored = NO_STATE
     room_for: ClassVar[tuple[str, ...]] = (
@@ -417,12 +416,12 @@ class Oracle(Parametrised, ABC):
 
     @property
     def fixed_size(self) -> bool:
-        """Whether all actions choose equally many elements, so that none contains another."""
+        """Whether all actions have equally many elements, so that none contains another."""
         return self.antichain
 
     @property
     def chooses_sets(self) -> bool:
-        """Whether an action is a set of elements, also where it has one only."""
+        """Whether an action is a set of elements, even if every set has one element."""
         return (
             self.max_chosen > 1 or self.takes_functions or getattr(self, "sets", None) is not None
         )
@@ -434,21 +433,21 @@ class Oracle(Parametrised, ABC):
 
     @abstractmethod
     def objective(self) -> Objective:
-        """An empty running total."""
+        """Return an empty running total."""
 
     @abstractmethod
     def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
-        """Fake outcomes on these contexts, ready for this class's objectives.
+        """Return fake outcomes on these contexts, in the form that this class's objectives take.
 
-        `memory` bounds the bytes of noise held ready.
+        `memory` is the maximum number of bytes of noise held in memory.
         """
 
     @abstractmethod
     def check_context(self, context: Any) -> Any:
-        """The context in the form objectives take, or a `ContextError`."""
+        """Return the context in the form that objectives take, or raise a `ContextError`."""
 
     def check_contexts(self, contexts: Any) -> list[Any]:
-        """Several contexts at once, without repetition, in order of first appearance.
+        """Return checked contexts without repetition, in order of first appearance.
 
         A frame gives its rows, and a column its values.
         """
@@ -459,26 +458,26 @@ class Oracle(Parametrised, ABC):
         return list(found.values())
 
     def key(self, context: Any) -> Hashable:
-        """What tells a checked context from others; by default the context itself."""
+        """Return a key that identifies a checked context; by default the context itself."""
         return context  # type: ignore[no-any-return]
 
     def holds(self, context: Any) -> bool:
-        """Whether this is a context in the form that objectives take, as files keep it."""
+        """Return whether this is a context in the form that objectives take and files store."""
         try:
             return same(self.check_context(context), context)
         except (HannanError, TypeError, ValueError):
             return False
 
     def log_size(self, contexts: Sequence[Any]) -> float | None:
-        """An upper bound on log N, N the number of distinct policies on these contexts."""
+        """Return an upper bound on log N, N the number of distinct policies on these contexts."""
         return None
 
     def complexity(self, contexts: Sequence[Any]) -> float | None:
-        """The Laplace complexity G on these contexts where a closed form exists."""
+        """Return the Laplace complexity G on these contexts if a closed form exists, else None."""
         return None
 
     def separates(self, contexts: Sequence[Any]) -> bool | None:
-        """Whether distinct policies differ somewhere on these contexts; None if not known."""
+        """Return whether distinct policies differ on these contexts, or None if unknown."""
         return None
 
 
@@ -490,19 +489,19 @@ class FullTable(Oracle):
 
 
 class Timed(Oracle):
-    """A class for which it matters when a context arrives."""
+    """A policy class for which the time of a context matters."""
 
     eagerness: float = 1.0
-    """Factor on G that suits self-tuning; regret is bounded whatever it is."""
+    """Factor on G that suits self-tuning; the regret is bounded for every factor."""
 
     def at(self, time: int, context: Any) -> Any:
         """Return the context of round number `time`, checked."""
         raise NotImplementedError
 
     def start(self, contexts: Sequence[Any], width: float) -> Objective:
-        """Return the total that a self-tuned learner starts from: it may prefer some policies.
+        """Return the total that a self-tuned learner starts from; it may prefer some policies.
 
-        A round's losses have a range of this width. The total is told of the contexts.
+        The losses of a round have a range of this width. The total receives the contexts.
         """
         total = self.objective()
         if contexts:
@@ -511,7 +510,7 @@ class Timed(Oracle):
 
 
 def context_at(oracle: Oracle, time: int, context: Any) -> Any:
-    """Return the context of round number `time`, checked; few classes care when it is."""
+    """Return the context of round number `time`, checked; only `Timed` classes use the time."""
     if isinstance(oracle, Timed):
         return oracle.at(time, context)
     return oracle.check_context(context)
@@ -523,10 +522,10 @@ def eagerness_of(oracle: Oracle) -> float:
 
 
 def loss_spread(oracle: Oracle, low: float, high: float) -> float:
-    """Return how much more than another an action can lose in a round.
+    """Return the largest difference between the losses of two actions in a round.
 
-    `low` and `high` bound the loss of each element; the loss of whole actions where the class
-    takes loss functions. Sets may be of any size up to m, the empty one included.
+    `low` and `high` bound the loss of each element, or the loss of whole actions if the class takes
+    loss functions. Sets may have any size up to m, including the empty set.
     """
     if oracle.max_chosen == 1 or oracle.takes_functions:
         return high - low
@@ -534,18 +533,18 @@ def loss_spread(oracle: Oracle, low: float, high: float) -> float:
 
 
 def fixed_actions(owner: object, oracle: Any) -> Any:
-    """A policy class for learners that cannot deal with described actions, checked."""
+    """Return a checked policy class for learners that cannot take actions with features."""
     if as_policies(owner, oracle).takes_items:
         raise ParameterError(
             f"{type(owner).__name__} is for actions that are the same in every round, and "
-            f"{type(oracle).__name__} is for described ones: use ContextSemiBanditFTPL, or "
+            f"{type(oracle).__name__} is for actions with features: use ContextSemiBanditFTPL, or "
             'hn.bandit(actions="items").'
         )
     return oracle
 
 
 def positions(contexts: Sequence[Any], n_contexts: int) -> NDArray[np.intp]:
-    """For contexts 0..n-1: the place of each in the list, -1 where absent."""
+    """Return, for contexts 0..n-1, the position of each in the list, -1 if absent."""
     places = np.full(n_contexts, -1, dtype=np.intp)
     places[np.asarray(contexts, dtype=np.intp)] = np.arange(len(contexts))
     return places

@@ -1,4 +1,4 @@
-"""Parameters read off the constructor's signature: `params`, `clone` and `repr` come for free."""
+"""Parameters from the constructor's signature, with `params`, `clone` and `repr`."""
 
 import difflib
 import functools
@@ -17,7 +17,7 @@ _signature = functools.lru_cache(maxsize=512)(inspect.signature)
 
 
 class Asked(ABCMeta):
-    """Makes objects, and says what may have been meant by an argument that there is not."""
+    """Metaclass whose errors suggest the intended argument for an unknown one."""
 
     if not TYPE_CHECKING:  # a type checker knows the constructors
 
@@ -41,15 +41,17 @@ class Asked(ABCMeta):
 
 
 def _no_argument(who: str, name: str, given: Mapping[str, Any], known: list[str]) -> str:
-    """What to say of an argument that a constructor does not have."""
+    """Return the message for an argument that a constructor does not have."""
     if name == "n_actions" and "oracle" in known:
         actions = given[name] if type(given[name]) is int else 3
         return (
-            f"{who} takes policies, and these know the actions: {who}(hannan.oracles.AllPolicies("
-            f"n_contexts=1, n_actions={actions})). hn.bandit({actions}) chooses for you."
+            f"{who} takes a policy class, which sets the number of actions: {who}(hannan.oracles."
+            f"AllPolicies(n_contexts=1, n_actions={actions})). Or use hn.bandit({actions})."
         )
     near = difflib.get_close_matches(name, known, 1)
-    hint = f"Did you mean {near[0]!r}?" if near else f"It takes {', '.join(known) or 'none'}."
+    hint = (
+        f"Did you mean {near[0]!r}?" if near else f"It takes {', '.join(known) or 'no arguments'}."
+    )
     return f"{who} has no argument {name!r}. {hint}"
 
 
@@ -58,14 +60,14 @@ class Parametrised(Stored, metaclass=Asked):
 
     @property
     def params(self) -> Mapping[str, Any]:
-        """Constructor arguments by name, as given."""
+        """Mapping from the names of the constructor arguments to their values."""
         given = list(_signature(type(self).__init__).parameters.values())[1:]
-        # A class without a constructor of its own has that of `object`: (*args, **kwargs).
+        # A class that defines no constructor has the one of `object`: (*args, **kwargs).
         try:
             return {p.name: getattr(self, p.name) for p in given if p.kind not in _VARIADIC}
         except AttributeError as error:
             raise InputTypeError(
-                f"The constructor of {type(self).__name__} must keep each argument under its own "
+                f"The constructor of {type(self).__name__} must store each argument under its "
                 f"name, self.argument = argument: {error}."
             ) from error
 
@@ -73,7 +75,7 @@ class Parametrised(Stored, metaclass=Asked):
         return dict(self.params)
 
     def clone(self, **changes: Any) -> Self:
-        """A new object with the same parameters, some of them changed, and nothing learned.
+        """Return a new object with the same parameters, except for `changes`, and no learned state.
 
         >>> import hannan as hn
         >>> hn.oracles.AllPolicies(3, 2).clone(n_actions=4)
@@ -93,7 +95,7 @@ class Parametrised(Stored, metaclass=Asked):
 
 
 def short(value: Any) -> str:
-    """A value in one line; of what holds many, such as a data frame, only its kind and size."""
+    """Return a value in one line; for a large value, such as a frame, only its type and size."""
     shape = getattr(value, "shape", None)
     if isinstance(value, np.ndarray) and value.size > 8:
         return f"<{value.dtype} array {list(value.shape)}>"

@@ -1,4 +1,4 @@
-"""Plots by matplotlib, which is imported when one is drawn."""
+"""Plots by matplotlib, which is imported at the first plot."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from hannan._packages import package
 
-_MOST = 40  # rows of dots
+_MOST = 40  # maximum rows of dots
 _NOT_KNOWN = (math.nan, math.nan)
 
 
@@ -22,13 +22,13 @@ class Dot(NamedTuple):
 
 
 def axes(owner: Any, ax: Any, rows: int = 6) -> Any:
-    """Return the axes to draw on: those given, or new ones with room for so many rows."""
+    """Return the axes to draw on: `ax`, or new axes with room for `rows` rows."""
     if ax is not None:
         return ax
     pyplot = package(
         "matplotlib.pyplot",
-        f"{type(owner).__name__}.plot needs matplotlib, which is not installed. Get it with "
-        "pip install 'hannan[report]'.",
+        f"{type(owner).__name__}.plot needs matplotlib, which is not installed. Install it "
+        "with pip install 'hannan[report]'.",
     )
     size = 7.2, 1.6 + 0.38 * min(rows, _MOST)
     return pyplot.subplots(figsize=size, layout="constrained")[1]
@@ -43,19 +43,19 @@ def draw_dots(
     narrow: str = "",
     wide: str = "",
 ) -> None:
-    """Draw a row for each dot, the first on top.
+    """Draw one row per dot, the first on top.
 
     Parameters
     ----------
     ax
-        The axes.
+        Axes to draw on.
     dots
-        The rows, of which the first 40 are drawn.
+        Rows of the plot. Only the first 40 are drawn.
     label
-        The quantity on the horizontal axis, with its unit.
+        Label of the horizontal axis: quantity and unit.
     value, narrow, wide
-        Words for the dots and for the two kinds of intervals, for the legend. Intervals without
-        words are not drawn.
+        Legend entries of the dots and of the two kinds of intervals. Intervals with an empty entry
+        are not drawn.
     """
     shown = dots[:_MOST]
     places = list(range(len(shown)))
@@ -84,7 +84,7 @@ def draw_bars(ax: Any, bars: Mapping[str, float], label: str) -> None:
 
 
 def draw_line(ax: Any, at: float, label: str, ends: tuple[float, float] = _NOT_KNOWN) -> None:
-    """Draw a vertical line to compare dots with, and the interval around it as a band."""
+    """Draw a vertical line to compare dots with, and a band for its interval."""
     if all(map(math.isfinite, ends)):
         ax.axvspan(*ends, color="C1", alpha=0.18, linewidth=0, label="" if at == at else label)
     if math.isfinite(at):
@@ -110,7 +110,7 @@ def _finish(ax: Any, rows: Sequence[str], label: str) -> None:
 
 
 def bare(ax: Any, grid: str) -> None:
-    """Leave out the frame, and draw grid lines across one axis."""
+    """Remove the frame, and draw grid lines across one axis."""
     ax.grid(axis=grid, alpha=0.3)
     ax.set_axisbelow(True)
     for side in ("top", "right"):

@@ -1,4 +1,4 @@
-"""Predictors: guesses of the next losses."""
+"""Predictors: predictions of the next losses."""
 
 import operator
 from abc import ABC, abstractmethod
@@ -18,39 +18,40 @@ _FLOAT64 = np.dtype(np.float64)
 
 
 class Predictor(Parametrised, ABC):
-    """Guesses the losses of all elements before a round, from the past alone.
+    """Predict the losses of all elements before a round, from the past alone.
 
-    A learner takes a clone, so one predictor object may be given to several. Any object with
-    `predict` and `learn` will do; one without `clone` is used itself.
+    A learner uses a clone, so you can pass one predictor to several learners. Any object with
+    `predict` and `learn` is a predictor; an object without `clone` is used itself.
     """
 
     takes_items: ClassVar[bool] = False
-    """Whether contexts are menus of described actions; K is then that of the round."""
+    """Whether contexts are menus of actions with features; K is then the size of the menu."""
 
     sound: ClassVar[bool] = False
-    """Whether `advise` always returns a new float64 array of K numbers from 0 to 1, which nobody
-    has to check or copy."""
+    """Whether `advise` always returns a new float64 array of K numbers from 0 to 1, which learners
+    need not check or copy."""
 
     def prepare(self, n_actions: int) -> None:
-        """Told once, before the first round, how many elements there are."""
+        """Receive the number of elements, once before the first round."""
 
     @abstractmethod
     def predict(self, context: Any) -> FloatArray:
-        """The guess for each of K elements, preferably a low one."""
+        """Return a prediction for each of K elements, preferably a low one."""
 
     def baseline(self, context: Any) -> FloatArray:
-        """A more cautious, lower guess, for use inside loss estimates."""
+        """Return a more cautious, lower prediction, for use inside loss estimates."""
         return self.predict(context)
 
     def estimate(self, context: Any) -> FloatArray:
-        """The best guess, neither low nor high; drift is looked for in its errors."""
+        """Return the best estimate, neither low nor high; drift is detected in its errors."""
         return self.predict(context)
 
     def advise(self, context: Any, available: IntArray | None = None) -> tuple[int, FloatArray]:
-        """What to play, and the best guess for each of K elements; asked once before a round.
+        """Return the recommended action and the best estimate for each of K elements.
 
-        The action has the least lower confidence value, ties to the smallest, among those
-        `available`: a sorted array of indices, or None for all. The guesses are as in `estimate`.
+        A learner calls this method once before a round. The action has the least lower confidence
+        bound among the `available` actions (a sorted array of indices, or None for all). Ties go to
+        the smallest action. The estimates are the ones of `estimate`.
         """
         low = np.asarray(self.predict(context))
         action = low.argmin() if available is None else available[low[available].argmin()]
@@ -58,14 +59,14 @@ class Predictor(Parametrised, ABC):
 
     @abstractmethod
     def learn(self, context: Any, action: Action, loss: Any) -> None:
-        """What the chosen elements cost: a number, or one for each chosen element.
+        """Learn from the losses of the chosen elements: one number, or one per chosen element.
 
-        With full information all elements count as chosen, in their order.
+        With full information, all elements count as chosen, in their order.
         """
 
 
 def extended_predictor(predictor: Any, n_actions: int) -> Any:
-    """A predictor at work that knows what this one does, where there are more actions."""
+    """Return a predictor with the same learned state for more actions."""
     if not callable(getattr(predictor, "extended", None)):
         raise ParameterError(
             f"{type(predictor).__name__} cannot take more actions than it began with: it has no "
@@ -75,13 +76,13 @@ def extended_predictor(predictor: Any, n_actions: int) -> Any:
 
 
 def adopt(predictor: Any, name: str = "predictor", n_actions: int | None = None) -> Any:
-    """A predictor of one's own: a clone, or the object itself where it has none to give.
+    """Return a clone of a predictor, or the predictor itself if it has no `clone`.
 
-    It is told the number of elements, where that is known.
+    If `n_actions` is known, pass it to `prepare`.
     """
     if isinstance(predictor, type):
         raise InputTypeError(
-            f"{name}= needs an instance, {predictor.__name__}(...); got the class itself."
+            f"{name}= needs an instance, {predictor.__name__}(...); got the class."
         )
     for verb in ("predict", "learn"):
         if not callable(getattr(predictor, verb, None)):
@@ -96,9 +97,9 @@ def adopt(predictor: Any, name: str = "predictor", n_actions: int | None = None)
 
 
 def check_guess(predictor: Any, guess: Any, n_actions: int, loss_range: LossRange) -> FloatArray:
-    """A guess for each element, moved into the range of the losses.
+    """Return a copy of the predictions, clipped to the range of the losses.
 
-    Always a copy: a round keeps it, and the predictor may use its own array again.
+    The copy is needed because a round stores it, and the predictor may reuse its own array.
     """
     found: FloatArray = guess
     if type(guess) is not np.ndarray or guess.dtype is not _FLOAT64:
@@ -118,7 +119,7 @@ def check_guess(predictor: Any, guess: Any, n_actions: int, loss_range: LossRang
 
 
 def advice_of(predictor: Any, context: Any, available: IntArray | None, n_actions: Any) -> int:
-    """What a predictor recommends, checked: the least of its guesses where it does not say."""
+    """Return the checked action that a predictor recommends, by default its least prediction."""
     advise = getattr(predictor, "advise", None)
     if advise is None:
         guess = check_guess(predictor, predictor.predict(context), n_actions, (-np.inf, np.inf))
@@ -129,7 +130,7 @@ def advice_of(predictor: Any, context: Any, available: IntArray | None, n_action
 
 
 def check_advice(predictor: Any, advice: Any, available: IntArray | None, n_actions: int) -> int:
-    """The recommended action as a plain integer; refuse advice that cannot be played."""
+    """Return the recommended action as an integer, or raise a `LossError` if it is invalid."""
     try:
         action = operator.index(advice)
     except TypeError:

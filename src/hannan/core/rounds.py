@@ -184,7 +184,7 @@ class OpenRound(Stored):
     number: int | None = None  # id of its decision; None for the round that `act` opened
     late: bool = False  # whether feedback of other rounds may arrive first
     arrived_before: int = 0  # number of rounds with feedback at decision time, if `late`
-    record: PropensityRecord | None = None  # of its decision
+    record: PropensityRecord | None = None  # propensity record of its decision
     values: FloatArray | None = None  # the predictor's prediction for each action, if it was asked
     named: bool = False  # whether the caller gave ids for the items
     calls: int = 0  # oracle calls of the present call of the learner

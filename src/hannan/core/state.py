@@ -1,15 +1,15 @@
 """Declarations of the state that files hold.
 
-A class lists in `stored` what a file holds of it, each attribute with its kind:
+A class lists in `stored` the attributes that files hold, each with its kind:
 
 >>> import hannan as hn
 >>> class Running(hn.Predictor):
 ...     stored = State(_sums=Array("n_actions", low=0.0), _count=Count())
 
-Loading constructs an object from its parameters and lays the stored attributes over it. Each value
+Loading constructs an object from its parameters and then sets the stored attributes. Each value
 must be of its declared kind, because a file may be forged and kernels do not check their indices.
 Lengths and bounds are numbers, names of attributes ("oracle.n_actions") or functions of the object.
-Names that the object itself does not have are looked up in the objects that it is part of.
+Names that the object itself does not have are looked up in the objects that contain it.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ MOST = 2**62
 """More than any count."""
 
 LARGEST = 1e150
-"""No number is larger, so that squares of numbers stay finite."""
+"""Largest absolute value of a number, so that squares of numbers stay finite."""
 
 Bound = int | float | str | Callable[[Any], Any] | None
 _ABSENT = object()
 
 
 class Scope:
-    """An object that is being loaded, with the objects around it, the innermost first.
+    """An object that is being loaded, and the objects that contain it, the innermost first.
 
     >>> Scope(np.zeros(3), 1.5).is_integer()
     False
@@ -63,19 +63,20 @@ class Scope:
 
 @dataclass(eq=False)
 class Kind:
-    """A kind of value that a file may hold in an attribute; the functions below make them.
+    """A kind of value that a file may hold in an attribute; the functions below return kinds.
 
     Attributes
     ----------
     accepts
-        `accepts(value, new, scope)`: whether a value may replace `new`, which the constructor made.
+        `accepts(value, new, scope)` returns whether a value may replace `new`, which the
+        constructor made.
     template
-        Where the owner makes the objects in it, so that files hold only their state:
-        `template(new, scope)` returns the objects over which that is laid.
+        For objects that the owner makes, so that files hold only their state: `template(new,
+        scope)` returns the objects whose state is then set. Default None.
     arguments
         Attributes of such an object from which the owner makes it.
     last
-        Whether it is loaded after the state of all subclasses.
+        Whether the attribute is loaded after the state of all subclasses. Default False.
     """
 
     accepts: Callable[[Any, Any, Scope], bool]
@@ -84,7 +85,7 @@ class Kind:
     last: bool = False
 
     def fits(self, value: Any) -> bool:
-        """Whether a value that belongs to no object is of this kind."""
+        """Return whether a value that belongs to no object is of this kind."""
         return self.accepts(value, None, Scope())
 
     def __or__(self, other: Kind | None) -> Kind:
@@ -102,48 +103,48 @@ class Kind:
 
 
 State = dict[str, Kind | None]
-"""What files hold of an object beside its parameters: the kind of each attribute."""
+"""State that files hold of an object besides its parameters: the kind of each attribute."""
 
 
 def Anything() -> Kind:
-    """Any value that a file can hold."""
+    """Declare any value that a file can hold."""
     return Kind(lambda *_: True)
 
 
 def Text() -> Kind:
-    """A string."""
+    """Declare a string."""
     return Kind(lambda value, *_: type(value) is str)
 
 
 def Key() -> Kind:
-    """Anything that can be a key of a dictionary."""
+    """Declare a value that can be a key of a dictionary."""
     return Kind(lambda value, *_: isinstance(value, Hashable) and hash(value) is not None)
 
 
 def NoiseKey() -> Kind:
-    """The key of a stream of noise."""
+    """Declare the key of a stream of noise."""
     return Kind(lambda value, *_: type(value) is np.uint64)
 
 
 def Generator() -> Kind:
-    """A generator of random numbers, as learners use them."""
+    """Declare a generator of random numbers, as learners use them."""
     return Kind(lambda value, *_: isinstance(value, np.random.Generator))
 
 
 def OneOf(*values: Any) -> Kind:
-    """One of a few plain values, compared with their types."""
+    """Declare one of a few plain values, compared with their types."""
     return Kind(
         lambda value, *_: any(type(value) is type(each) and value == each for each in values)
     )
 
 
 def Flag() -> Kind:
-    """True or False."""
+    """Declare True or False."""
     return OneOf(True, False)
 
 
 def Count(below: Bound = MOST, low: int = 0) -> Kind:
-    """An integer from `low` on, below a bound.
+    """Declare an integer from `low` on, below a bound.
 
     >>> Count(below=3).fits(2), Count(below=3).fits(3)
     (True, False)
@@ -152,7 +153,7 @@ def Count(below: Bound = MOST, low: int = 0) -> Kind:
 
 
 def Number(low: Bound = -math.inf, high: Bound = math.inf) -> Kind:
-    """A finite number within bounds; where the constructor puts an infinite one, also that."""
+    """Declare a finite number within bounds, or the infinite number that the constructor sets."""
 
     def accepts(value: Any, new: Any, scope: Scope) -> bool:
         if type(value) is int and abs(value) > MOST:  # NumPy would make objects of it
@@ -167,7 +168,7 @@ def Number(low: Bound = -math.inf, high: Bound = math.inf) -> Kind:
 
 
 def _within(least: Any, most: Any, low: Any, high: Any) -> bool:
-    """Whether numbers between two are within bounds; not if one is NaN."""
+    """Return whether the interval from `least` to `most` is within bounds; NaN is not."""
     return bool(max(low, -LARGEST) <= least and most <= min(high, LARGEST))
 
 
@@ -179,10 +180,10 @@ def Array(
     below: Bound = math.inf,
     rising: bool = False,
 ) -> Kind:
-    """An array as kernels take it: of one type, contiguous, its numbers finite and within bounds.
+    """Declare an array for kernels: of one type, contiguous, its numbers finite and within bounds.
 
-    Without lengths it has the type, the shape and the infinite entries of the constructor's.
-    A length of None may be any.
+    Without lengths, the type, the shape and the infinite entries are the constructor's. A length of
+    None allows any length.
 
     >>> rows = Array(None, 2, low=0.0)
     >>> rows.fits(np.ones((3, 2))), rows.fits(-np.ones((3, 2)))
@@ -216,7 +217,7 @@ def _is_shaped(value: Any, dtype: Any, lengths: tuple[Any, ...]) -> bool:
 
 
 def _is_like(value: Any, new: Any) -> bool:
-    """Whether an array has the type and shape of another one, and is infinite where that is."""
+    """Return whether an array has the type, the shape and the infinite entries of another."""
     if value.dtype != new.dtype or value.shape != new.shape:
         return False
     if value.size and value.strides != new.strides:
@@ -228,7 +229,7 @@ def _is_like(value: Any, new: Any) -> bool:
 
 
 def RowBytes(length: Bound = None) -> Kind:
-    """The bytes of a row of finite numbers, as keys of dictionaries are."""
+    """Declare the bytes of a row of finite numbers, as used in keys of dictionaries."""
     row = Array(length)
 
     def accepts(value: Any, _: Any, scope: Scope) -> bool:
@@ -239,9 +240,9 @@ def RowBytes(length: Bound = None) -> Kind:
 
 
 def Part(last: bool = False) -> Kind:
-    """What the owner's constructor makes: files hold only what it learned.
+    """Declare a part that the owner's constructor makes: files hold only its learned state.
 
-    An object; or a list, a tuple or a dictionary of them.
+    The part is an object, or a list, a tuple or a dictionary of objects.
     """
 
     def accepts(value: Any, new: Any, _: Scope) -> bool:
@@ -259,16 +260,16 @@ def Part(last: bool = False) -> Kind:
 def Made(
     classes: type | tuple[type, ...], make: str | Callable[..., Any], **arguments: Kind
 ) -> Kind:
-    """A part that the owner makes in play: files hold the arguments of `make`, and its state.
+    """Declare a part that the owner makes during a run: files hold arguments of `make`, and state.
 
     Parameters
     ----------
     classes
-        The class of the part, or several that it may have.
+        Class of the part, or a tuple of the classes that it may have.
     make
-        A function of the owner and of the arguments, or the name of a method of the owner.
+        Function of the owner and of the arguments, or the name of a method of the owner.
     arguments
-        For each argument its kind; the part has an attribute of the same name.
+        Kind of each argument; the part has an attribute of the same name.
     """
     several = classes if isinstance(classes, tuple) else (classes,)
 
@@ -290,7 +291,7 @@ def Made(
 
 
 def MadeByKey(key: Kind, make: Callable[[Any, Any], Any]) -> Kind:
-    """A dictionary of parts that the owner makes in play, from their keys alone."""
+    """Declare a dictionary of parts that the owner makes during a run, each from its key alone."""
 
     def template(_: Any, scope: Scope) -> Any:
         def get(each: Any) -> Any:
@@ -304,16 +305,17 @@ def MadeByKey(key: Kind, make: Callable[[Any, Any], Any]) -> Kind:
 def Object(
     *classes: type, like: str | Callable[[Any], Any] | None = None, but: Iterable[str] = ()
 ) -> Kind:
-    """An object that was made in play: files hold its class, its parameters and its state.
+    """Declare an object made during a run: files hold its class, its parameters and its state.
 
     Parameters
     ----------
     classes
-        Its class is one of these, or made from one of these.
+        Allowed classes; subclasses are allowed, too.
     like
-        Where an object with the same parameters is: an attribute, or a function of the owner.
+        Location of an object with the same parameters: an attribute, or a function of the owner.
+        Default None: the parameters are free.
     but
-        Parameters that may differ.
+        Names of parameters that may differ. Default: none.
     """
 
     def accepts(value: Any, _: Any, scope: Scope) -> bool:
@@ -327,7 +329,7 @@ def Object(
 def ListOf(
     item: Kind, length: Bound = None, most: Bound = None, collection: type[Any] = list
 ) -> Kind:
-    """A list, or another collection, with items of one kind; of so many, or at most so many."""
+    """Declare a list, or another collection, of one kind of items, with a length or a maximum."""
 
     def accepts(value: Any, _: Any, scope: Scope) -> bool:
         if type(value) is not collection:
@@ -340,12 +342,12 @@ def ListOf(
 
 
 def TuplesOf(item: Kind, length: Bound = None) -> Kind:
-    """A tuple with items of one kind."""
+    """Declare a tuple with items of one kind."""
     return ListOf(item, length, collection=tuple)
 
 
 def DequeOf(item: Kind) -> Kind:
-    """A deque with items of one kind, and with the `maxlen` of a new one."""
+    """Declare a deque with items of one kind, and with the `maxlen` of a new one."""
     items = ListOf(item, collection=deque)
     return Kind(
         lambda value, new, scope: items.accepts(value, new, scope) and value.maxlen == new.maxlen
@@ -353,7 +355,7 @@ def DequeOf(item: Kind) -> Kind:
 
 
 def TupleOf(*items: Kind) -> Kind:
-    """A tuple with one item of each kind."""
+    """Declare a tuple with one item of each kind."""
 
     def accepts(value: Any, _: Any, scope: Scope) -> bool:
         if type(value) is not tuple or len(value) != len(items):
@@ -364,7 +366,7 @@ def TupleOf(*items: Kind) -> Kind:
 
 
 def DictOf(key: Kind, value: Kind, length: Bound = None, most: Bound = None) -> Kind:
-    """A dictionary with keys of one kind and values of another."""
+    """Declare a dictionary with keys of one kind and values of another."""
     keys, part = ListOf(key, length, most, collection=dict), value.template
 
     def accepts(found: Any, new: Any, scope: Scope) -> bool:
@@ -380,18 +382,18 @@ def DictOf(key: Kind, value: Kind, length: Bound = None, most: Bound = None) -> 
 
 
 def Numbered(key: Kind, length: Bound = None, most: Bound = None) -> Kind:
-    """A dictionary that numbers its keys 0, 1, 2, … in their order."""
+    """Declare a dictionary that numbers its keys 0, 1, 2, … in their order."""
     counts = DictOf(key, Count(), length, most)
     return counts.where(lambda _, found: list(found.values()) == [*range(len(found))])
 
 
 def Context(holder: str = "oracle") -> Kind:
-    """A context in the form that the policy class, or whoever `holds` it, takes."""
+    """Declare a context in the form that the policy class, or the object in `holder`, takes."""
     return Kind(lambda value, _, scope: bool(scope.value(holder).holds(value)))
 
 
 def room(kind: type[Stored], makings: Any) -> float:
-    """Return about how many bytes an object with these parameters takes as attributes."""
+    """Return approximately the bytes of an object's attributes, given its parameters."""
     total = 0.0
     for product in kind.room_for:
         names, _, unless = product.partition(" unless ")
@@ -408,7 +410,7 @@ def _path(makings: Any, name: str) -> Any:
 
 
 def require(owner: object, **holds: Any) -> None:
-    """Refuse a file unless all of this holds, by the names of attributes: for `_check_state`.
+    """Raise a `DamagedFileError` unless all conditions hold, by attribute: for `_check_state`.
 
     >>> require("a total", rounds=-1 >= 0)
     Traceback (most recent call last):
@@ -423,7 +425,7 @@ def require(owner: object, **holds: Any) -> None:
 
 
 def same(one: Any, other: Any, but: Iterable[str] = ()) -> bool:
-    """Whether two things are alike: objects by their parameters, except those named in `but`."""
+    """Return whether two values are equal: objects by parameters, except the names in `but`."""
     if one is other:
         return True
     if type(one) is not type(other):
@@ -443,7 +445,7 @@ def same(one: Any, other: Any, but: Iterable[str] = ()) -> bool:
 
 
 def _parameters(thing: Any) -> dict[str, Any] | None:
-    """Return the parameters of an object of ours, of an estimator or of a dataclass."""
+    """Return the parameters of a Hannan object, an estimator or a dataclass, else None."""
     if isinstance(thing, Stored):
         return thing._params_to_store()
     if hasattr(thing, "get_params"):

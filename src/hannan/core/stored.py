@@ -1,4 +1,4 @@
-"""What of an object a file keeps."""
+"""Base class of objects that files can hold."""
 
 from __future__ import annotations
 
@@ -15,36 +15,37 @@ if TYPE_CHECKING:
 
 
 NO_STATE: Mapping[str, Kind | None] = MappingProxyType({})
-"""What a class stores whose objects never change: its subclasses need not say so again."""
+"""Declaration of classes whose objects never change: subclasses need not repeat it."""
 
 
 class Stored:
-    """An object that a file can hold: its parameters, and what it has learned since.
+    """Base class of objects that `save` can store: constructor parameters plus learned state.
 
-    Loading makes a new object from the parameters and lays over it the attributes that its class
-    lists in `stored`, each checked against its kind: see `hannan.core.state`. All else (tables,
-    noise, caches) the constructor or `_restored` makes again.
+    Loading makes a new object from the parameters and sets the attributes that its class lists in
+    `stored`, each checked against its kind: see `hannan.core.state`. The constructor or `_restored`
+    rebuilds everything else (tables, noise, caches).
     """
 
     __slots__ = ()
     stored: ClassVar[Mapping[str, Kind | None]] = MappingProxyType({})
-    """What files hold beside the parameters, by name: a class adds to what its bases list, or takes
-    an attribute off the list by None."""
+    """State in files besides the parameters: the kind of each attribute. A class adds to the lists
+    of its bases, or removes an attribute by None."""
     room_for: ClassVar[tuple[str, ...]] = ()
-    """Parameters that say how many things the constructor makes room for: their products, each
-    with blanks between the names, are added up. A product "a b unless c" counts where c is None."""
+    """Parameters that determine how many values the constructor allocates: the sum of the products,
+    each with blanks between its factors. A product "a b unless c" counts if c is None."""
     _is_value: ClassVar[bool] = False
-    """Whether it never changes and equals others like it, so that no file says which are the same
-    object."""
+    """Whether objects never change and are equal by content, so that files need not record which
+    ones are the same object."""
     _trusted_package: ClassVar[str | None] = None
-    """A package that reads part of the file itself, so that the caller must trust the file."""
+    """Package that reads part of the file itself, so that the caller must trust the file."""
     _unstorable: ClassVar[str | None] = None
-    """Why no file can hold it, where that is so."""
+    """Reason why no file can hold the object, or None."""
 
     def _params_to_store(self) -> dict[str, Any]:
-        """Return the parameters of the constructor, by name.
+        """Return a mapping from the names of the constructor parameters to their values.
 
-        All fields of a frozen dataclass; of one that changes, those without a default.
+        For a frozen dataclass, return all fields; for any other dataclass, the fields without a
+        default.
         """
         if not dataclasses.is_dataclass(self):
             return {}
@@ -61,7 +62,7 @@ class Stored:
         return cls(**params)
 
     def _state(self) -> dict[str, Any]:
-        """Return the declared attributes by name, without parameters and defaults of the class."""
+        """Return the declared attributes, without parameters and class defaults."""
         given, own = self._params_to_store(), getattr(self, "__dict__", ())
         always = needed(type(self))
         return {
@@ -71,19 +72,19 @@ class Stored:
         }
 
     def _check_state(self) -> None:
-        """Refuse state that declared kinds cannot tell from what a learner leaves."""
+        """Raise a `DamagedFileError` for invalid state that the declared kinds cannot detect."""
 
     def _restored(self) -> None:
-        """Make again what follows from the state, once that has been loaded."""
+        """Rebuild everything that follows from the loaded state."""
 
     def _resumed(self, mark: bytes, tail: bytes, path: str) -> None:
-        """Read what a file goes on with after this object; `mark` ends what is before."""
+        """Read the rest of a file after this object; `mark` is the end of the part before."""
         if tail:
             raise DamagedFileError(f"{path} is damaged: its lengths do not add up.")
 
 
 def _declared(kind: type) -> dict[str, Kind]:
-    """What a class and its bases store: those of the bases first, but for what comes last."""
+    """Return the kinds that a class and its bases store: bases first, `last` kinds at the end."""
     listed: dict[str, Kind | None] = {}
     for base in reversed(kind.__mro__):
         listed |= vars(base).get("stored", {})
@@ -91,12 +92,12 @@ def _declared(kind: type) -> dict[str, Kind]:
     return dict(sorted(kinds, key=lambda item: item[1].last))
 
 
-# Typed anew: to mypy a class is not hashable where its instances say how they are.
+# Annotated, because mypy treats a class as unhashable if its instances define a hash.
 declared: Callable[[type], dict[str, Kind]] = cache(_declared)
 
 
 def _needed(kind: type) -> frozenset[str]:
-    """The declared attributes for which a class has no default, which every object thus has."""
+    """Return the declared attributes without a class default, which every object therefore has."""
     return frozenset(
         name
         for name in declared(kind)
@@ -108,10 +109,10 @@ needed: Callable[[type], frozenset[str]] = cache(_needed)
 
 
 def silent_class(thing: Stored) -> type | None:
-    """Return the class from outside that gives an object attributes without saying what to store.
+    """Return the external class that adds attributes without declaring its stored state.
 
     A class that has a constructor, or defaults that the object has replaced, must list in `stored`
-    what files hold of it.
+    the state that files hold.
     """
     if any(vars(base).get("stored") is NO_STATE for base in type(thing).__mro__):
         return None

@@ -1,4 +1,4 @@
-"""Files that hold a learner: nothing in them is ever executed."""
+"""Save learners to files and load them; loading executes no code from a file."""
 
 from hannan.core.storage.files import load, reread, save, storable
 

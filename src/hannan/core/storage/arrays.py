@@ -27,7 +27,7 @@ def packed(array: NDArray[Any]) -> tuple[Entry, memoryview]:
 
 
 class Arrays:
-    """The arrays of a file, each of which can be taken once."""
+    """Arrays of a file, each of which can be taken once."""
 
     def __init__(self, entries: Any, body: memoryview, path: str) -> None:
         self._path = path
@@ -52,7 +52,7 @@ class Arrays:
         return shared.copy(order)
 
     def _size(self, entry: Any) -> int:
-        """Return the bytes of an array, if its entry makes sense."""
+        """Return the bytes of an array, or raise an error if its entry is invalid."""
         if not isinstance(entry, dict) or not entry.keys() <= {"dtype", "shape", "order"}:
             raise self._damaged()
         shape, kind, order = entry.get("shape"), entry.get("dtype"), entry.get("order", "C")
@@ -63,11 +63,11 @@ class Arrays:
         return int(math.prod(shape) * np.dtype(kind).itemsize)
 
     def _damaged(self) -> DamagedFileError:
-        return DamagedFileError(f"{self._path} is damaged: its arrays are not what its head says.")
+        return DamagedFileError(f"{self._path} is damaged: its arrays do not match its head.")
 
 
 def _is_type(kind: Any) -> bool:
-    """Whether this is how `dtype.str` writes a plain type."""
+    """Return whether `dtype.str` writes a plain type in this way."""
     if not isinstance(kind, str) or len(kind) > 16 or kind[1:2] not in set(_KINDS):
         return False
     try:

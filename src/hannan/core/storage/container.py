@@ -1,11 +1,11 @@
-"""The outside of a file: its frame, its length and its checksum.
+"""The frame of a file: its magic number, its lengths and its checksum.
 
 ====================  ============================================================
 8 bytes               magic
 8 bytes               version of this frame, little-endian
 8 bytes               length of the whole file
 8 bytes               length of the head
-the head              JSON in UTF-8: a tree, and where in the body each array lies
+the head              JSON in UTF-8: a tree, and the place of each array in the body
 the body              arrays, each from a multiple of 64 bytes on
 32 bytes              BLAKE2b of everything before
 ====================  ============================================================
@@ -37,7 +37,7 @@ from hannan.core.errors import (
 
 try:
     import fcntl
-except ImportError:  # there are no such locks on Windows, and leftovers stay
+except ImportError:  # Windows has no such locks, and leftover files stay
     fcntl = None  # type: ignore[assignment]
 
 MAGIC = b"\x93HANNAN\n"
@@ -46,17 +46,17 @@ _LENGTHS = struct.Struct("<QQQ")
 _START = len(MAGIC) + _LENGTHS.size
 DIGEST = 32
 _ALIGN = 64
-_MOMENT = 1.0  # seconds in which a save has locked what it writes
+_MOMENT = 1.0  # seconds until a save has locked the file that it writes
 
 
 def place(size: int, used: int) -> tuple[int, int]:
-    """Where in the body an array of this size starts, and how much of it is used then."""
+    """Return where in the body an array of this size starts and ends."""
     start = -(-used // _ALIGN) * _ALIGN
     return start, start + size
 
 
 def pack(head: dict[str, Any], body: Sequence[memoryview]) -> list[bytes | memoryview]:
-    """The content of a file, in parts."""
+    """Return the content of a file, in parts."""
     text = json.dumps(head, separators=(",", ":"), allow_nan=True).encode()
     parts: list[bytes | memoryview] = [b"", text, bytes(-len(text) % _ALIGN)]
     used = 0
@@ -73,7 +73,7 @@ def pack(head: dict[str, Any], body: Sequence[memoryview]) -> list[bytes | memor
 
 
 def content_of(path: str | os.PathLike[str]) -> memoryview:
-    """All bytes of a file."""
+    """Return all bytes of a file."""
     source = _checked(path)
     try:
         _refuse_special(source)
@@ -83,7 +83,7 @@ def content_of(path: str | os.PathLike[str]) -> memoryview:
 
 
 def split(content: memoryview) -> tuple[memoryview, memoryview]:
-    """What the frame is about, and what comes after it: journals go on there."""
+    """Return the framed part of the content and the rest, which holds a journal."""
     total = len(content)
     if bytes(content[: len(MAGIC)]) == MAGIC and total >= _START:
         _, total, _ = _LENGTHS.unpack(content[len(MAGIC) : _START])
@@ -91,11 +91,11 @@ def split(content: memoryview) -> tuple[memoryview, memoryview]:
 
 
 def unpack(content: memoryview, path: str) -> tuple[dict[str, Any], memoryview]:
-    """The head and the body of a file's content."""
+    """Return the head and the body of a file's content."""
     known = bytes(content[: len(MAGIC)])
     if known != MAGIC[: len(known)] or not known:
         raise DamagedFileError(
-            f"{path} is not a file of Hannan: it does not start with its signature."
+            f"{path} is not a file of Hannan: it does not start with Hannan's signature."
         )
     if len(content) < _START:
         raise TruncatedFileError(f"{path} ends within its first {_START} bytes.")
@@ -126,9 +126,9 @@ def unpack(content: memoryview, path: str) -> tuple[dict[str, Any], memoryview]:
 
 
 def write(path: str | os.PathLike[str], parts: Sequence[bytes | memoryview]) -> None:
-    """Write a file in one step: there is the old one or the new one, never half of it."""
+    """Write a file in one step: readers see the old file or the new one, never a part of it."""
     path = _checked(path)
-    target = Path(os.path.realpath(path))  # a link goes on leading to what it led to
+    target = Path(os.path.realpath(path))  # a link keeps its target
     new = _beside(target)
     try:
         _refuse_special(target)
@@ -142,7 +142,7 @@ def write(path: str | os.PathLike[str], parts: Sequence[bytes | memoryview]) -> 
             os.fsync(file.fileno())
             _take_over(target, new)
             if fcntl is None:
-                file.close()  # Windows does not rename what is open
+                file.close()  # Windows does not rename open files
             os.replace(new, target)
     except OSError as error:
         reason = error.strerror
@@ -155,13 +155,13 @@ def write(path: str | os.PathLike[str], parts: Sequence[bytes | memoryview]) -> 
 
 
 def _refuse_special(path: Path) -> None:
-    """What is there must be a file: not a device, a pipe or a folder."""
+    """Raise an `OSError` if the path is a device, a pipe or a folder."""
     with suppress(FileNotFoundError):
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, "it is a folder")
         if not stat.S_ISREG(mode):
-            raise OSError(errno.EINVAL, "it is no file but a device or a pipe")
+            raise OSError(errno.EINVAL, "it is a device or a pipe, not a file")
 
 
 def _beside(target: Path) -> Path:
@@ -169,32 +169,32 @@ def _beside(target: Path) -> Path:
 
 
 def _for_us_alone(path: str, flags: int) -> int:
-    """Until a file is whole nobody else may read it."""
+    """Open a file that only its owner can read until it is complete."""
     return os.open(path, flags, 0o600)
 
 
 def _take_over(target: Path, new: Path) -> None:
-    """Give a new file the mode and the owner of the one it replaces, or those of any new file."""
+    """Copy the mode and the owner of the replaced file, or of any new file, to the new file."""
     try:
         old = target.stat()
     except FileNotFoundError:
-        usual = _beside(target)  # asking for the umask would change it for a moment
+        usual = _beside(target)  # reading the umask would change it for a moment
         with usual.open("xb"):
             old = usual.stat()
         usual.unlink()
-    with suppress(OSError, AttributeError):  # not everyone may, and not every system can
+    with suppress(OSError, AttributeError):  # not every user may, and not every system can
         os.chown(new, old.st_uid, old.st_gid)
-    new.chmod(stat.S_IMODE(old.st_mode))  # who may read it stays the same
+    new.chmod(stat.S_IMODE(old.st_mode))  # the same users may read the new file
 
 
 def _remove_leftovers(target: Path) -> None:
-    """Remove what saves left behind that were killed: their locks went with them."""
+    """Remove leftover files of killed saves, whose locks the system has released."""
     name = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{16}}")
     beside = [] if fcntl is None else list(target.parent.iterdir())
     for left in beside:
         if name.fullmatch(left.name) and left.is_file() and not left.is_symlink():
             with suppress(OSError), left.open("rb") as file:
-                _lock(file.fileno())  # fails while another save is at work
+                _lock(file.fileno())  # fails while another save writes this file
                 if time.time() - left.stat().st_mtime > _MOMENT:
                     left.unlink()
 
@@ -206,5 +206,5 @@ def _lock(file: int) -> None:
 
 def _checked(path: Any) -> Path:
     if not isinstance(path, str | os.PathLike) or not os.fspath(path):
-        raise InputTypeError(f"path= is the name of a file, a string or a Path; got {path!r}.")
+        raise InputTypeError(f"path= must name a file, as a string or a Path; got {path!r}.")
     return Path(path)

@@ -1,4 +1,4 @@
-"""A tree of plain values back to objects, each made by its own constructor."""
+"""Decode a tree of plain values to objects, each made by its own constructor."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from hannan.core.storage.estimators import listed, rebuilt, refuse_memory
 from hannan.core.storage.names import Names, name_of
 from hannan.core.stored import Stored, declared, needed
 
-_SPARE = 2**27  # bytes that a constructor may take though the file is small
-_NODES = 2**20  # values that a file may hold though it is small, those it repeats counted anew
-_DEPTH = 120  # of values in values
-_EXPONENT = 5000  # of decimal fractions
+_SPARE = 2**27  # bytes that a constructor may always take, even if the file is small
+_NODES = 2**20  # values that any small file may hold, with each repetition counted
+_DEPTH = 120  # maximum depth of nested values
+_EXPONENT = 5000  # maximum exponent of decimal fractions
 _PCG64 = TupleOf(Count(2**128), Count(2**128), Count(2), Count(2**32))  # states of a generator
 
 
 class Decoder:
     """Makes the objects of one file.
 
-    Whatever goes wrong on the way is a `StorageError`: constructors check their arguments, and
-    what was learned must be of the kind that a new object has.
+    Every failure raises a `StorageError`: constructors check their arguments, and learned state
+    must be of the kind that a new object has.
     """
 
     def __init__(self, arrays: Any, body: memoryview, path: str, names: Names) -> None:
@@ -44,11 +44,11 @@ class Decoder:
         self._size = len(body)
         self._known: dict[int, Any] = {}
         self._depth = self._count = 0
-        self._owners: list[Any] = []  # of what is being loaded, the outermost first
-        self._counts: dict[int, int] = {}  # of what is known: all values in it
+        self._owners: list[Any] = []  # objects being loaded, the outermost first
+        self._counts: dict[int, int] = {}  # by known object: the number of values in it
 
     def decode(self, tree: Node) -> Any:
-        """The object that a tree describes."""
+        """Return the object that a tree describes."""
         try:
             return self._decode(tree)
         except (StorageError, MissingPackageError):
@@ -60,7 +60,7 @@ class Decoder:
             ) from error
 
     def _decode(self, node: Node, like: Any = None) -> Any:
-        """The value of a node; `like` is what a new object has in its place."""
+        """Return the value of a node; `like` is the value at this place in a new object."""
         if node is None or type(node) in PLAIN:
             return node
         if not isinstance(node, dict):
@@ -72,7 +72,7 @@ class Decoder:
             return self._known[node["ref"]]
         before, self._count, self._depth = self._count, self._count + 1, self._depth + 1
         if self._depth > _DEPTH or self._count > _NODES + self._size:
-            raise DamagedFileError(f"{self._path} holds too many values in values.")
+            raise DamagedFileError(f"{self._path} holds too many or too deeply nested values.")
         found = self._made(node, like)
         self._depth -= 1
         if "id" in node:
@@ -90,7 +90,7 @@ class Decoder:
         return _TAGS[tag](self, node, like)
 
     def _object(self, node: dict[str, Node], _: Any) -> Any:
-        """Make an object by its constructor, and lay what was learned over it."""
+        """Make an object by its constructor, and set its learned state."""
         made = self._names.type_named(node["class"], Stored)
         self._names.require_package(made)
         given = self._fields(node.get("given"))
@@ -101,7 +101,7 @@ class Decoder:
         return self._laid(anew, node, given)
 
     def _part(self, node: dict[str, Node], like: Any) -> Any:
-        """A part that its owner has made, with what was learned laid over it."""
+        """Set the learned state of a part that its owner has made."""
         if callable(like) and not isinstance(like, Stored):
             like = like(self._allow, self._fields(node["given"]))
         if not isinstance(like, Stored) or name_of(type(like)) != node["part"]:
@@ -110,7 +110,7 @@ class Decoder:
         return self._laid(like, node, {})
 
     def _laid(self, anew: Any, node: dict[str, Node], given: dict[str, Any]) -> Any:
-        """Lay over a new object its state, each attribute of the kind that its class declares."""
+        """Set the state of a new object, each attribute of the kind that its class declares."""
         learned: Any = node.get("learned")
         kinds = declared(type(anew))
         self._check_names(type(anew), learned, kinds.keys(), given.keys())
@@ -128,7 +128,7 @@ class Decoder:
                 value = self._decode(learned[name], like)
             if not kind.accepts(value, new, scope):
                 raise DamagedFileError(
-                    f"{self._path} holds a {type(anew).__name__} whose {name} cannot be "
+                    f"{self._path} holds a {type(anew).__name__} with an invalid {name}: "
                     f"{type(value).__name__}{_shape(value)}."
                 )
             if name in learned:
@@ -139,19 +139,19 @@ class Decoder:
         return anew
 
     def _check_names(self, made: type, learned: Any, kinds: Set[str], given: Set[str]) -> None:
-        """Refuse state that a class does not declare, or lacks."""
+        """Raise an error for state that a class does not declare, or that is missing."""
         if not isinstance(learned, dict):
             raise self._damaged(learned)
         odd = (needed(made) - given - learned.keys()) | (learned.keys() - kinds)
         odd |= learned.keys() & given
         if odd:
             raise DamagedFileError(
-                f"{self._path} holds a {made.__name__} as this version does not know it: "
-                f"{', '.join(sorted(odd)):.200} should not be missing, or not be there."
+                f"{self._path} holds a {made.__name__} with unexpected or missing attributes: "
+                f"{', '.join(sorted(odd)):.200}. Another version wrote the file, or it is damaged."
             )
 
     def _allow(self, made: type, size: float) -> None:
-        """Refuse what would take much more memory than the file itself."""
+        """Raise an error for an object that would take much more memory than the file."""
         if not size <= _SPARE + 64 * self._size:
             raise DamagedFileError(
                 f"{self._path} is too small for the {made.__name__} that it describes, which would "
@@ -195,7 +195,7 @@ class Decoder:
         return make(**params)
 
     def _generator(self, node: dict[str, Node], _: Any) -> Any:
-        """A generator of the only kind that learners use, in a state that it can be in."""
+        """Return a PCG64 generator, the only kind that learners use, in a valid state."""
         state = tuple(node["generator"])
         if not _PCG64.fits(state):
             raise self._damaged(node)

@@ -1,13 +1,13 @@
 """Objects as a tree of plain values.
 
-Every value but None, booleans, numbers and strings becomes a table whose first key is a tag:
+Every value except None, booleans, numbers and strings becomes a table whose first key is a tag:
 
 ========================================  ====================================================
 {"list": […]}, {"date": "…"}, …           plain collections and values, see `_of_python`
 {"array": 3}                              the fourth array of the body
 {"class": …, "given": …, "learned": …}    an object: its class, parameters and state
 {"part": …, "learned": …}                 an object that its owner makes, from "given" if any
-{"ref": 7}                                an object once more, which has "id": 7 where it stands
+{"ref": 7}                                a repeated object; its first place has "id": 7
 ========================================  ====================================================
 """
 
@@ -48,22 +48,22 @@ class Encoder:
     Attributes
     ----------
     arrays
-        What the head says about each array.
+        Description of each array in the head.
     body
-        Their bytes.
+        Bytes of the arrays.
     named
-        The classes and functions that the tree names, and packages that must be trusted.
+        Classes and functions that the tree names, and packages that the reader must trust.
     """
 
     def __init__(self) -> None:
         self.arrays: list[Entry] = []
         self.body: list[memoryview] = []
         self.named: list[Any] = []
-        self._objects: dict[int, tuple[Stored, dict[str, Node]]] = {}  # kept, so ids stay theirs
+        self._objects: dict[int, tuple[Stored, dict[str, Node]]] = {}  # held, so ids stay unique
         self._shared = 0
 
     def encode(self, value: Any, path: str, kind: Kind | None = None) -> Node:
-        """Return the node of a value; `path` says in messages where it stands."""
+        """Return the node of a value; `path` names its place in messages."""
         if value is None or type(value) in PLAIN:
             return value
         part = None if kind is None or kind.template is None else kind
@@ -80,8 +80,8 @@ class Encoder:
         if node is None:
             raise StorageError(
                 f"A file cannot hold {path}, of type {type(value).__module__}."
-                f"{type(value).__name__}: only Hannan's own objects, arrays, plain values, "
-                "scikit-learn estimators and functions that have a name."
+                f"{type(value).__name__}. It can hold Hannan's objects, arrays, plain values, "
+                "scikit-learn estimators and named functions."
             )
         return node
 
@@ -97,7 +97,7 @@ class Encoder:
         if value._trusted_package is not None:
             self.named.append(value._trusted_package)
         node: dict[str, Node] = {"class" if part is None else "part": self._name(type(value))}
-        if not value._is_value:  # values are equal wherever they stand
+        if not value._is_value:  # values are equal in every place
             self._objects[id(value)] = value, node
         if part is None:
             node["given"] = self._fields(value._params_to_store(), path)
@@ -107,9 +107,9 @@ class Encoder:
         silent = silent_class(value)
         if silent is not None:
             raise StorageError(
-                f"A file cannot hold {path}: {silent.__name__} does not say what a file holds of "
-                "it beside its parameters. Give the class stored = State(…), without arguments if "
-                "there is nothing: see docs/reference/saved-files.md."
+                f"A file cannot hold {path}: {silent.__name__} does not declare its state besides "
+                "its parameters. Give the class stored = State(…), without arguments if it has no "
+                "state: see docs/reference/saved-files.md."
             )
         node["learned"] = self._fields(value._state(), path, declared(type(value)))
         return node
@@ -138,7 +138,7 @@ class Encoder:
         ]
 
     def _of_numpy(self, value: Any, path: str) -> dict[str, Node] | None:
-        """Return the node of what NumPy makes, or can make an array of; None for all else."""
+        """Return the node of a NumPy value or of an array-like object; else None."""
         if isinstance(value, np.generic):
             return {"scalar": self._array(np.asarray(value))}
         if type(value) is np.random.Generator:
@@ -154,7 +154,7 @@ class Encoder:
         return {"array": self._array(array)}
 
     def _of_python(self, value: Any, path: str) -> dict[str, Node] | None:
-        """Return the node of any other value that a file can hold; None if it can not."""
+        """Return the node of any other value that a file can hold; else None."""
         if type(value) is deque:
             return {"deque": self._items(value, path), "most": value.maxlen}
         if type(value) is range:
@@ -163,7 +163,7 @@ class Encoder:
             return {"bytes": self._array(np.frombuffer(value, np.uint8))}
         if isinstance(value, Enum):
             return {"enum": name_of(type(value)), "value": value.value}
-        if isinstance(value, tuple):  # with names, which its equals do not need
+        if isinstance(value, tuple):  # a named tuple equals the tuple without names
             return {"tuple": self._items(value, path)}
         if isinstance(value, datetime) and not getattr(value, "nanosecond", 0):
             return {"datetime": value.isoformat()}
@@ -182,6 +182,6 @@ class Encoder:
 
 
 def _is_estimator(value: Any) -> bool:
-    """Whether it is one of scikit-learn's kind; without loading scikit-learn to find out."""
+    """Return whether this is a scikit-learn estimator, without importing scikit-learn."""
     base = sys.modules.get("sklearn.base")
     return base is not None and isinstance(value, base.BaseEstimator)

@@ -1,9 +1,9 @@
-"""Which estimators of scikit-learn a file may describe without anyone's trust.
+"""Estimators of scikit-learn that a file may describe without trust.
 
-They are listed, and so is what their parameters may be: numbers, words, and small collections of
-both. So there is no cache on disk (`memory=`, read by executing what it holds), no function but
-those that the caller trusts, and no estimator that sets parameters of another one later on, as a
-search does.
+The list names estimators and their allowed parameters: numbers, words, and small collections of
+both. The list excludes caches on disk (`memory=`, read by executing their content) and functions
+that the caller does not trust. It also excludes estimators that later set parameters of another
+estimator, such as a search.
 """
 
 from __future__ import annotations
@@ -46,42 +46,42 @@ _MOST = {
     "degree": 5,
     "n_knots": 100,
 }
-_USUAL = 10**5  # the largest of all other numbers of things, such as max_iter
-_LONGEST = 1000  # of texts and collections
+_USUAL = 10**5  # maximum of all other integers, such as max_iter
+_LONGEST = 1000  # maximum length of texts and collections
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, np.ufunc)  # trusted by now
 
 
 def listed(name: Any) -> bool:
-    """Whether this is an estimator that may be rebuilt; nothing is imported to find out."""
+    """Return whether this is an estimator on the list; import nothing."""
     return _home(name) is not None
 
 
 def rebuilt(name: str, /, **params: Any) -> Any:
-    """A listed estimator with these parameters."""
+    """Return a listed estimator with these parameters."""
     home, short = _home(name), name.partition(":")[2]
     assert home is not None
     for key, value in params.items():
         steps = short == "Pipeline" and key == "steps"
         if not (_are_steps(value) if steps else _is_plain(value, _MOST.get(key, _USUAL))):
             raise UntrustedError(
-                f"The file describes a {short} with {key}={value!r:.100}. Estimators are rebuilt "
-                "with moderate numbers, words and small collections of both only. If you know "
-                "where the file comes from, pass trusted=['sklearn']."
+                f"The file describes a {short} with {key}={value!r:.100}. Without trust, "
+                "parameters must be moderate numbers, words or small collections of both. If you "
+                "trust the file, pass trusted=['sklearn']."
             )
     return getattr(importlib.import_module(home), short)(**params)
 
 
 def refuse_memory(path: str, params: dict[str, Any]) -> None:
-    """No file may describe a cache on disk, whoever trusts it."""
+    """Raise an error for an estimator with a cache on disk, even if it is trusted."""
     if params.get("memory") is not None:
         raise StorageError(
-            f"{path} holds a pipeline with memory=, a cache on disk that is read by executing what "
-            "it holds: save one without."
+            f"{path} holds a pipeline with memory=, a cache on disk that is read by executing its "
+            "content. Save a pipeline without memory=."
         )
 
 
 def _home(name: Any) -> str | None:
-    """The public module of a listed estimator, which files name by the private one."""
+    """Return the public module of a listed estimator; files name the private one."""
     if not isinstance(name, str):
         return None
     module, _, short = name.partition(":")
@@ -92,7 +92,7 @@ def _home(name: Any) -> str | None:
 
 
 def _are_steps(value: Any) -> bool:
-    """Whether these are the steps of a pipeline: listed estimators, which were checked before."""
+    """Return whether these are pipeline steps: listed estimators, which are checked already."""
     return type(value) is list and all(
         type(step) is tuple
         and len(step) == 2

@@ -1,4 +1,4 @@
-"""Learners to files and back."""
+"""Save learners to files and load them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hannan.core.stored import Stored
 Head = dict[str, Any]
 
 SCHEMA = 3
-"""What the tree of a file means: names of classes, of their parameters and of their state.
+"""Version of the tree in a file: names of classes, of their parameters and of their state.
 
 A change of one of them raises this number by one and adds to `STEPS` a function that turns a head
 of the version before into one of the new version. `tests/core/data` keeps a file of each version
@@ -25,18 +25,18 @@ that was ever released.
 """
 
 STEPS: dict[int, Callable[[Head], Head]] = {}
-"""For each earlier version, the step to the one after it."""
+"""Function from each earlier version to the next one."""
 
 
 def save(learner: Stored, path: str | os.PathLike[str]) -> None:
-    """Write a learner to a file; see `Learner.save`.
+    """Save a learner to a file; see `Learner.save`.
 
     Parameters
     ----------
     learner
-        The learner, at any moment of its game, or an `off_policy.Watch`.
+        Learner, at any moment of its run, or an `off_policy.Watch`.
     path
-        Where to; a file that is there already is replaced in one step.
+        Path of the file. An existing file is replaced in one step.
 
     Examples
     --------
@@ -51,19 +51,19 @@ def save(learner: Stored, path: str | os.PathLike[str]) -> None:
 
 
 def packed(learner: Any, encoder: Encoder) -> list[bytes | memoryview]:
-    """The content of a learner's file, in parts."""
+    """Return the content of a learner's file, in parts."""
     tree = encoder.encode(learner, type(learner).__name__)
     head = {"hannan": __version__, "schema": SCHEMA, "learner": tree, "arrays": encoder.arrays}
     return container.pack(head, encoder.body)
 
 
 def storable(thing: Stored) -> bool:
-    """Whether a file can hold all that is in it.
+    """Return whether a file can hold an object and all its parts.
 
     Parameters
     ----------
     thing
-        A learner, or a part of one.
+        Learner, or a part of one.
 
     Examples
     --------
@@ -79,12 +79,12 @@ def storable(thing: Stored) -> bool:
 
 
 def reread(thing: Stored) -> Any:
-    """What a file would give back, of a learner or of any part of one; all it names is trusted.
+    """Save and load a learner or a part of one in memory, and trust all names in it.
 
     Parameters
     ----------
     thing
-        The learner or the part.
+        Learner or part.
 
     Examples
     --------
@@ -99,24 +99,24 @@ def reread(thing: Stored) -> Any:
 
 
 def load(path: str | os.PathLike[str], *, trusted: Iterable[Any] = ()) -> Any:
-    """A learner from a file that `Learner.save` wrote; it plays on as the saved one would have.
+    """Load a learner from a file of `Learner.save`; it continues with identical results.
 
-    An `off_policy.Watch` likewise, and a `Decider`, of which the file may be a journal.
+    Also load an `off_policy.Watch`, or a `Decider`, whose file may be a journal.
 
-    Nothing in a file is ever executed. It names classes of Hannan and listed estimators of
-    scikit-learn with plain parameters; what lies elsewhere, such as a solver of one's own or a
-    class of another package, is taken only if the caller says so. What was learned is checked by
-    the class that learned it, so that a forged file is refused or harmless. The checksum finds
-    damage; it does not tell who wrote a file.
+    Loading executes no code from the file. A file may name classes of Hannan and listed estimators
+    of scikit-learn with plain parameters. Other names, such as your own solver or a class of
+    another package, need `trusted`. The class that saved a learned state also checks it, so that a
+    forged file raises an error or is harmless. The checksum detects damage; it does not prove who
+    wrote a file.
 
     Parameters
     ----------
     path
-        The file.
+        Path of the file.
     trusted
-        Packages or modules by name ("mypackage"), whose classes and functions the file may name;
-        and functions or classes themselves, which is the way for those that cannot be imported,
-        such as a lambda: they are recognised by their names.
+        Names of packages or modules, such as "mypackage", whose classes and functions the file may
+        name; and functions or classes themselves. Pass the object itself if it cannot be imported,
+        such as a lambda: it is recognised by its name. Default: none.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[Any] = ()) -> Any:
     """
     whole, tail = container.split(container.content_of(path))
     found = decoded(*container.unpack(whole, str(path)), str(path), trusted)
-    if not hasattr(found, "save"):  # a part of a learner, which no file holds alone
+    if not hasattr(found, "save"):  # a part of a learner, which is not saved alone
         raise DamagedFileError(f"{path} holds no learner.")
     found._resumed(bytes(whole[-container.DIGEST :]), bytes(tail), str(path))
     return found
@@ -143,9 +143,9 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[Any] = ()) -> Any:
 def decoded(
     head: Head, body: memoryview, path: str, trusted: Iterable[Any] = (), kind: type = Stored
 ) -> Any:
-    """The learner that a head and a body describe."""
+    """Return the learner that a head and a body describe."""
     if isinstance(trusted, str):
-        raise InputTypeError(f"trusted= is a list of names, not one: trusted=[{trusted!r}].")
+        raise InputTypeError(f"trusted= takes a list: pass trusted=[{trusted!r}].")
     head = _migrated(head, path)
     decoder = Decoder(head.get("arrays"), body, path, Names(trusted))
     learner = decoder.decode(head.get("learner"))
@@ -155,10 +155,10 @@ def decoded(
 
 
 def _migrated(head: Head, path: str) -> Head:
-    """A head as this version writes it."""
+    """Return the head in the form of this version."""
     found = head.get("schema")
     if type(found) is not int or found < 1:
-        raise DamagedFileError(f"{path} does not say which version of the schema it has.")
+        raise DamagedFileError(f"{path} is damaged: it has no schema version.")
     if found > SCHEMA:
         raise NewerFileError(
             f"{path} was written by Hannan {head.get('hannan')!s:.40} (schema {found}; this "
@@ -168,7 +168,7 @@ def _migrated(head: Head, path: str) -> Head:
         if version not in STEPS:
             raise DamagedFileError(
                 f"{path} has schema {version}, which no released version of Hannan wrote; this "
-                f"one reads schema {SCHEMA}."
+                f"version reads schema {SCHEMA}."
             )
         head = STEPS[version](head)
     return head

@@ -1,4 +1,4 @@
-"""Which classes and functions a file may name."""
+"""Classes and functions that a file may name."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _KNOWN = tuple(f"hannan.{package}" for package in _PACKAGES.split())
 
 
 def name_of(thing: Any) -> str:
-    """Module and name of a class or function: "package.module:Name"."""
+    """Return module and name of a class or function: "package.module:Name"."""
     if isinstance(thing, np.ufunc):
         return f"numpy:{thing.__name__}"
     return f"{thing.__module__}:{thing.__qualname__}"
 
 
 class Names:
-    """Finds what a file names, where its caller trusts it."""
+    """Finds the classes and functions that a file names, if the caller trusts them."""
 
     def __init__(self, trusted: Iterable[Any]) -> None:
         self._modules: list[str] = []
@@ -42,27 +42,27 @@ class Names:
                 )
 
     def type_named(self, name: Any, base: type) -> Any:
-        """A class made from `base`, of Hannan or trusted."""
+        """Return a class derived from `base`, of Hannan or trusted."""
         found = self._find(name, _KNOWN)
         if not (isinstance(found, type) and issubclass(found, base)):
-            raise DamagedFileError(f"The file names {name!r:.200}, which is no {base.__name__}.")
+            raise DamagedFileError(f"The file names {name!r:.200}, which is not a {base.__name__}.")
         return found
 
     def trusts(self, package: str) -> bool:
-        """Whether the caller trusts all of a package."""
+        """Return whether the caller trusts all of a package."""
         return package in self._modules
 
     def require_package(self, made: type[Stored]) -> None:
-        """Refuse what another package reads, unless the caller trusts the file to be read so."""
+        """Raise an error if another package reads part of the file and is not trusted."""
         package = made._trusted_package
         if package is not None and not self.trusts(package):
             raise UntrustedError(
                 f"The file holds a {made.__name__}, part of which {package} reads itself. If you "
-                f"know where the file comes from, pass trusted=[{package!r}]."
+                f"trust the file, pass trusted=[{package!r}]."
             )
 
     def function(self, name: Any) -> Any:
-        """A function, or anything else outside, that the caller trusts."""
+        """Return a function, or any other external callable, that the caller trusts."""
         found = self._find(name, ())
         if not callable(found):
             raise DamagedFileError(f"The file names {name!r:.200}, which cannot be called.")
@@ -70,26 +70,28 @@ class Names:
 
     def _find(self, name: Any, known: tuple[str, ...]) -> Any:
         if not isinstance(name, str) or name.count(":") != 1:
-            raise DamagedFileError(f"The file names {name!r:.200}, which is no name of a class.")
+            raise DamagedFileError(
+                f"The file names {name!r:.200}, which is not the name of a class."
+            )
         given = self._things.get(name, [])
         if len(given) > 1:
             raise UntrustedError(
-                f"{len(given)} things in trusted= are called {name}: give the one that is meant."
+                f"trusted= has {len(given)} functions or classes called {name}: pass only one."
             )
         if given:
             return given[0]
         module, _, attribute = name.partition(":")
         if not all(part.isidentifier() for part in attribute.split(".")):
             raise UntrustedError(
-                f"The file names {name:.200}, a lambda or something made within a function, which "
-                "cannot be imported: pass the thing itself in trusted=[…]. Only its name is "
-                "compared, so make sure that it is the same."
+                f"The file names {name:.200}, a lambda or an object defined in a function, which "
+                "cannot be imported. Pass the object itself in trusted=[…]. Only its name is "
+                "compared, so make sure that it is the same object."
             )
         if not any(f"{module}.".startswith(f"{each}.") for each in (*known, *self._modules)):
             raise UntrustedError(
-                f"The file names {name:.200}, which lies outside what files may name. If you know "
-                f"where it comes from, pass trusted=[{module.partition('.')[0][:80]!r}] or the "
-                "thing itself."
+                f"The file names {name:.200}, which is not part of Hannan. If you trust the file, "
+                f"pass trusted=[{module.partition('.')[0][:80]!r}], or pass the object itself in "
+                "trusted=[…]."
             )
         return _imported(module, attribute, name)
 
@@ -101,5 +103,5 @@ def _imported(module: str, attribute: str, name: str) -> Any:
             found = getattr(found, part)
     except (ImportError, AttributeError, ValueError) as error:
         reason = f"{error}"[:200]
-        raise DamagedFileError(f"{name:.200} is not there to be loaded: {reason}.") from None
+        raise DamagedFileError(f"{name:.200} cannot be imported: {reason}.") from None
     return found
