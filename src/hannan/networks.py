@@ -1,4 +1,4 @@
-"""Road networks: links with travel times that grow with flow."""
+"""Road networks with travel times that grow with flow."""
 
 from __future__ import annotations
 
@@ -17,31 +17,32 @@ __all__ = ["RoadNetwork"]
 
 
 class RoadNetwork:
-    r"""Directed links with travel times that depend on flow.
+    r"""Road network of directed links with travel times that depend on flow.
 
-    At flow f a link takes the time of the Bureau of Public Roads,
+    The travel time of a link at flow f is the formula of the Bureau of Public Roads,
 
     .. math:: \tau(f) = \tau_0 \left(1 + b\,(f/c)^p\right),
 
-    with free-flow time :math:`\tau_0`, capacity c and constants b and p. Links keep the order in
-    which they are given; parallel links are allowed.
+    with free-flow time :math:`\tau_0`, capacity c and constants b and p. Links keep the order of
+    the arguments. Parallel links are allowed.
 
     Parameters
     ----------
     tail, head
-        The nodes a link leads from and to, any hashables.
+        First and last node of each link; nodes are any hashable objects.
     free_flow_time
-        :math:`\tau_0 \ge 0`, one for each link.
+        Free-flow time :math:`\tau_0 \ge 0` of each link.
     capacity
-        c > 0; by default infinite, so that flow costs nothing. (Zero is allowed where b = 0.)
+        Capacity c > 0 of each link; 0 is allowed if b = 0. Default: infinite, so flow costs
+        no time.
     b, power
-        Constants of the formula; by default 0.15 and 4.
+        Constants b and p of the formula, one number or one for each link. Default: 0.15 and 4.
     length, speed, toll, link_type
-        Further columns, kept where given.
+        Further columns of numbers, stored as attributes. Default: None.
     flow
-        The flow of each link at usual demand, where known.
+        Flow of each link at usual demand. Default: None.
     zones
-        Nodes where trips start and end but which must not be passed through.
+        Nodes where trips start and end, but which trips must not pass through. Default: none.
 
     Examples
     --------
@@ -74,7 +75,7 @@ class RoadNetwork:
         self.head: list[Any] = as_list(head)
         if len(self.tail) != len(self.head) or not self.tail:
             raise ParameterError(
-                "RoadNetwork needs a tail and a head for each link, one link at least; got "
+                "RoadNetwork needs a tail and a head for each link, and at least one link; got "
                 f"{len(self.tail)} tails and {len(self.head)} heads."
             )
         for ends in self.links:
@@ -98,9 +99,9 @@ class RoadNetwork:
 
     @classmethod
     def grid(cls, rows: int, columns: int, *, capacity: float = 100.0, seed: int = 0) -> Self:
-        """A grid of streets that lead east and south, so that there are no cycles.
+        """Make a grid of streets that lead east and south, so that there are no cycles.
 
-        Crossings are numbered row by row from 1. The free-flow time of a block is drawn uniformly
+        Crossings are numbered row by row from 1. The free-flow time of a link is drawn uniformly
         between 1 and 2.
 
         >>> import hannan as hn
@@ -119,12 +120,12 @@ class RoadNetwork:
 
     @property
     def n_links(self) -> int:
-        """The number of links."""
+        """Number of links."""
         return len(self.tail)
 
     @property
     def links(self) -> list[tuple[Any, Any]]:
-        """The pairs (tail, head), in order."""
+        """Pairs (tail, head), in order."""
         return list(zip(self.tail, self.head, strict=True))
 
     @property
@@ -133,26 +134,26 @@ class RoadNetwork:
         return list(dict.fromkeys(node for link in self.links for node in link))
 
     def travel_time(self, flow: ArrayLike) -> FloatArray:
-        """The time each link takes at these flows."""
+        """Return the travel time of each link at these flows."""
         load = as_floats(flow) / self.capacity
         return np.asarray(self.free_flow_time * (1.0 + self.b * load**self.power))
 
     def closer(
         self, target: Hashable, zones: Iterable[Hashable] | None = None
     ) -> NDArray[np.bool_]:
-        r"""Dial's efficient links, those that lead closer to the target: a boolean for each link.
+        r"""Find Dial's efficient links, which lead closer to the target: a boolean for each link.
 
-        Link (u, v) is kept if :math:`\mathrm{dist}(v) < \mathrm{dist}(u)`, dist the free-flow time
-        to the target, and v is not a zone on the way. Where a link takes no time at all, the
-        number of links to the target decides. So the links kept have no cycle, and contain a
-        shortest path from every node that has one. [dial1971]
+        Link (u, v) is efficient if :math:`\mathrm{dist}(v) < \mathrm{dist}(u)`, where dist is the
+        free-flow time to the target, and v is not a zone other than the target. If the free-flow
+        time of a link is 0, the number of links to the target decides. So the efficient links have
+        no cycle, and they contain a shortest path from every node that has one. [dial1971]
 
         Parameters
         ----------
         target
-            A node.
+            Node to which the paths lead.
         zones
-            Nodes not to be passed through; by default the network's own.
+            Nodes that paths must not pass through. Default: the zones of the network.
         """
         shut = self.zones if zones is None else frozenset(zones)
         if target not in set(self.head):
@@ -190,7 +191,7 @@ class RoadNetwork:
 def _distances(
     network: RoadNetwork, target: Hashable, shut: frozenset[Hashable]
 ) -> dict[Hashable, tuple[float, int]]:
-    """Free-flow time to the target and the number of links it takes, by Dijkstra."""
+    """Compute free-flow times to the target and numbers of links on the way, by Dijkstra."""
     into: dict[Hashable, list[int]] = {}
     for i, v in enumerate(network.head):
         into.setdefault(v, []).append(i)

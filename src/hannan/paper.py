@@ -1,11 +1,12 @@
-"""Algorithms 1, 2 and 3 as the paper prints them, in the paper's letters.
+"""Algorithms 1, 2 and 3 as printed in the paper, with the paper's letters.
 
 Π is an array of listed policies: policy n plays `Π[n, x]` on context x, an action, or a row of m
 elements. An outcome is a pair (x, ℓ) of a context and a loss vector. Each algorithm is a generator:
 it takes the outcomes y of the adversary one by one and yields the action of each round.
 
-The learners do the same for every policy class, with as little work as they can. Because the n-th
-noise draw is a function of the seed and n, `tests/test_paper.py` compares them action by action.
+The learners implement the same algorithms for every policy class, and faster. Because the n-th
+noise draw is a function of the seed and n, `tests/test_paper.py` can compare the learners with
+these functions action by action.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Policies = NDArray[np.intp]
 
 
 def M(Π: Policies, y: Iterable[Outcome]) -> NDArray[np.intp]:
-    """Return the best policy for these outcomes; ties go to the smallest n.
+    """Return the best policy for the outcomes y; ties go to the smallest n.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ def M(Π: Policies, y: Iterable[Outcome]) -> NDArray[np.intp]:
 
 
 def laplace(X: Sequence[int], K: int, ε: float, seed: int) -> Iterator[list[Outcome]]:
-    """Draw sequences {z}, one after another: for each x of X a loss vector of Laplace(ε) noise.
+    """Draw sequences {z} of fake outcomes: for each x of X, a loss vector of Laplace(ε) noise.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ def laplace(X: Sequence[int], K: int, ε: float, seed: int) -> Iterator[list[Out
     ε
         Parameter of the noise, which has size 1/ε.
     seed
-        Fixes all randomness.
+        Random seed.
 
     Examples
     --------
@@ -77,7 +78,7 @@ def ftpl(
     y: Iterable[Outcome],
     seed: int,
 ) -> Iterator[Any]:
-    """Algorithm 1, `hannan.FTPL`: follow the leader of fake and real outcomes.
+    """Run Algorithm 1, `hannan.FTPL`: follow the leader of fake and real outcomes.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ def ftpl(
     y
         Outcomes (x, ℓ).
     seed
-        Fixes all randomness.
+        Random seed.
 
     Examples
     --------
@@ -110,7 +111,7 @@ def ftpl(
 def context_ftpl(
     Π: Policies, X: Sequence[int], ε: float, y: Iterable[Outcome], seed: int
 ) -> Iterator[Any]:
-    """Algorithm 2, `hannan.ContextFTPL`: fake outcomes are Laplace(ε) noise on the contexts X.
+    """Run Algorithm 2, `hannan.ContextFTPL`: fake outcomes are Laplace(ε) noise on contexts X.
 
     Parameters
     ----------
@@ -136,11 +137,11 @@ def context_ftpl(
 def context_semi_bandit_ftpl(
     Π: Policies, X: Sequence[int], ε: float, L: int, y: Iterable[Outcome], seed: int
 ) -> Iterator[Any]:
-    """Algorithm 3, `hannan.ContextSemiBanditFTPL`: of ℓ only elements of the action are looked at.
+    """Run Algorithm 3, `hannan.ContextSemiBanditFTPL`: it reads ℓ only on the chosen elements.
 
-    Three savings leave the distribution of each J(j) as it is. One sequence of draws serves all
-    elements. An element without a loss needs no J. The L-th draw is left out, because J = L whether
-    or not it chooses j.
+    Three savings do not change the distribution of each J(j). One sequence of noise draws serves
+    all elements. An element with loss 0 needs no J. The L-th draw is omitted, because J = L whether
+    or not the L-th draw chooses j.
 
     Parameters
     ----------
@@ -149,7 +150,7 @@ def context_semi_bandit_ftpl(
     X, ε
         As in `laplace`.
     L
-        The most draws of the geometric sampling.
+        Maximum number of draws of the geometric sampling.
 
     Examples
     --------

@@ -178,7 +178,7 @@ def test_sets_with_closed_elements_are_played_and_have_no_regret(kind):
     assert points.tolist() == [100, 200, 300]
     assert np.isnan(regrets).all()
     for ask in (lambda: trace.best_policy, lambda: trace.best_sequence(1)):
-        with pytest.raises(hn.ParameterError, match="no best policy"):
+        with pytest.raises(hn.ParameterError, match="best policy is unknown"):
             ask()
 
 

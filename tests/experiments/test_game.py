@@ -86,7 +86,7 @@ def test_a_learner_that_refuses_decisions_cannot_learn_late():
     learner = Prompt()
     game = Game(learner, Delays([0, 3]), 2, np.random.default_rng(0))
     with pytest.raises(
-        hn.ParameterError, match=r"round 2 comes 3 rounds.*Prompt cannot learn late"
+        hn.ParameterError, match=r"round 2 arrives 3 rounds.*Prompt cannot learn late"
     ):
         list(game)
     assert learner.seen == [("act", 0), ("update", 0)]
@@ -141,7 +141,7 @@ SLOW = hn.environments.Delayed(hn.environments.FromArrays(None, np.eye(2)), 5)
 @pytest.mark.parametrize(
     ("learner", "words"),
     [
-        (KNOWN, "round 1 comes 5 rounds later.*PlayoutFTPL cannot learn late"),
+        (KNOWN, "round 1 arrives 5 rounds later.*PlayoutFTPL cannot learn late"),
         (hn.off_policy.Recorder(KNOWN), "PlayoutFTPL cannot learn late"),
     ],
 )

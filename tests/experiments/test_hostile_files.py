@@ -164,7 +164,7 @@ def test_two_experiments_have_a_file_of_their_own_each(tmp_path):
 def test_a_name_stays_inside_the_results_folder(name, here, capsys):
     file = written(f'name = "{name}"\n{SMALL}')
     for options in ([], ["--dry-run"]):
-        assert "name must be fit for a folder" in refused(capsys, "run", str(file), *options)
+        assert "name must be a valid folder name" in refused(capsys, "run", str(file), *options)
     assert [path.name for path in here.iterdir()] == ["plan.toml"]
 
 

@@ -121,28 +121,28 @@ def test_names_with_a_dollar_stand_for_things():
     [
         ("sedes", 3, r"has no key 'sedes'; did you mean 'seeds'\?"),
         ("seeds", 0, "seeds must be a whole number >= 1; got 0"),
-        ("seeds", [1, 1], "seeds must be different"),
+        ("seeds", [1, 1], "seeds must be one or more different"),
         ("seeds", True, "seeds must be a whole number"),
         ("horizon", "many", "horizon must be a whole number >= 1; got 'many'"),
         ("points", 1, "points must be a whole number >= 2"),
         ("environments", {}, "no environments are given"),
         ("learners", {"ours": 3}, r"learners must be tables: \[learners.NAME\]"),
         ("learners.ours.type", "ContextFTLP", "there is no 'ContextFTLP'; did you mean 'ContextF"),
-        ("learners.ours.type", 5, "learners.ours: type must name what to make; got 5"),
+        ("learners.ours.type", 5, "learners.ours: type must be the name of a class; got 5"),
         ("learners.ours.epsilom", 1.0, "ContextFTPL has no argument 'epsilom'; did you mean 'eps"),
         ("learners.ours.epsilon", -1.0, "learners.ours: .*epsilon"),
-        ("learners.ours.seed", "$sede", r"nothing is called \$sede; did you mean 'seed'"),
+        ("learners.ours.seed", "$sede", r"\$sede is not defined; did you mean 'seed'"),
         ("learners.ours.environments", ["plantde"], "no environment 'plantde'; did you mean"),
         ("learners.ours.environments", "planted", "environments must be a list of names; got 'pl"),
         ("learners.ours.environments", [], None),
-        ("learners.ours.name", "x", "learners.ours has its name already"),
+        ("learners.ours.name", "x", "learners.ours already has a name"),
         ("learners.uniform.type", "Hedge", r"Hedge needs actions \(or policies in the table of"),
         ("environments.planted.policies", "all", "policies must be a table with a type"),
         ("environments.planted.policies", {"type": "Paths"}, "policies: Paths needs graph and"),
         ("environments.planted.policies", {"type": "Paths.toward"}, "no constructor 'toward'; did"),
         ("environments.planted.policies", {"type": "Mean"}, "policies: Mean.. is not an oracle"),
         ("environments.planted.type", "ContextFTPL", "ContextFTPL is not an environment"),
-        ("environments.planted.type", "no.such:Thing", "'no.such:Thing' cannot be used"),
+        ("environments.planted.type", "no.such:Thing", "'no.such:Thing' is not allowed"),
         ("environments.planted.good", 3.0, "environments.planted: .*good"),
     ],
 )
@@ -158,7 +158,7 @@ def test_what_is_wrong_is_named_with_its_place(path, value, complaint):
 def test_an_endless_world_needs_a_horizon():
     table = copy.deepcopy(SMALL)
     del table["horizon"]
-    with pytest.raises(hn.ParameterError, match=r"environments.planted needs horizon.*has no end"):
+    with pytest.raises(hn.ParameterError, match=r"environments.planted needs horizon.*is endless"):
         make_plan(table)
     del table["environments"]["planted"]
     del table["learners"]["ours"]

@@ -1,4 +1,4 @@
-"""Games between learners and environments, one or many."""
+"""Runs of learners in environments: single runs, experiment files and their results."""
 
 from hannan.experiments.plan import Plan, make_plan, read_plan
 from hannan.experiments.play import play

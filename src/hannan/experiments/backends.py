@@ -1,4 +1,4 @@
-"""Call one function on many items: in this process, or by joblib on its cores, Dask or Ray."""
+"""Call one function on many items: in this process, or with joblib on its cores, Dask or Ray."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Failure:
     """An item without a result."""
 
     error: str
-    """What went wrong, in one line."""
+    """The error message, in one line."""
 
     expected: bool
-    """Whether it was a `HannanError`, whose message is meant for the user."""
+    """Whether the error was a `HannanError`, whose message is meant for the user."""
 
 
 def outcomes(
@@ -41,27 +41,27 @@ def outcomes(
 ) -> Generator[tuple[int, R | Failure]]:
     """Call `work(item)` for every item; yield (index, result) as calls finish, in any order.
 
-    An exception inside `work` is yielded as a `Failure`. If a worker process dies, all items
-    without a result are failures.
+    If `work` raises an exception, the result is a `Failure`. If a worker process dies, all items
+    without a result become failures.
 
     Parameters
     ----------
     work
-        A function at the top of a module, which workers can import.
+        Function at the top level of a module, which workers can import.
     items
-        Anything that pickle takes; results as well.
+        Arguments that pickle can store. The results must be picklable, too.
     backend, jobs, address
-        As in `run`.
+        Place to work, number of simultaneous calls and address of a cluster, as in `run`.
     """
     check_choice("run", "backend", backend, ("serial", *_CLUSTERS))
     if jobs is not None:
         check_integer("run", "jobs", jobs, 1)
     if address is not None and backend not in ("dask", "ray"):
         raise ParameterError(
-            f"address={address!r} is that of a cluster, which backend={backend!r} does not use. "
-            "Choose the back end 'dask' or 'ray', or leave the address out."
+            f"address={address!r} needs a cluster, and backend={backend!r} does not use one. "
+            "Choose backend='dask' or backend='ray', or leave out address=."
         )
-    if backend == "serial" or not items:  # for nothing, no cluster is started
+    if backend == "serial" or not items:  # without items no cluster is started
         return (_attempt(work, index, item) for index, item in enumerate(items))
     return _parallel(work, items, backend, jobs, address)
 
@@ -80,7 +80,7 @@ def _parallel(
         try:
             for start in range(0, len(calls), group):
                 streams = group == len(calls)
-                # At most `jobs` calls at once, on clusters with more cores, too.
+                # Limit the simultaneous calls to `jobs`, also on clusters with more cores.
                 parallel = Parallel(
                     return_as="generator_unordered" if streams else "list",
                     batch_size=1,
@@ -90,12 +90,12 @@ def _parallel(
                     waiting.remove(index)
                     yield index, result
         except Exception as error:
-            lost = Failure(f"a worker failed, run again: {_failure(error).error}", False)
+            lost = Failure(f"a worker process failed; run again: {_failure(error).error}", False)
             yield from ((index, lost) for index in sorted(waiting))
 
 
 def _attempt(work: Callable[[T], R], index: int, item: T) -> tuple[int, R | Failure]:
-    """Run in the workers."""
+    """Call `work` inside a worker and turn an exception into a `Failure`."""
     try:
         return index, work(item)
     except (Exception, SystemExit) as error:
@@ -134,7 +134,7 @@ def _dask(jobs: int | None, address: str | None) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def _ray(jobs: int | None, address: str | None) -> Iterator[dict[str, Any]]:
-    # Ray reads these when it is imported; without the second it listens to the whole network.
+    # Ray reads these variables on import. Without the second one it listens to the whole network.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     if address is None:
         os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
@@ -152,7 +152,7 @@ def _ray(jobs: int | None, address: str | None) -> Iterator[dict[str, Any]]:
     try:
         importlib.import_module("ray.util.joblib").register_ray()
         width = jobs or int(ray.cluster_resources().get("CPU", 1))
-        yield {"n_jobs": width, "group": 4 * width}  # its joblib back end returns lists only
+        yield {"n_jobs": width, "group": 4 * width}  # Ray's joblib back end returns only lists
     finally:
         if ours:
             ray.shutdown()
@@ -170,14 +170,14 @@ def _cores() -> int:
 def _package(name: str, extra: str) -> Any:
     return package(
         name,
-        f"backend={extra!r} needs {name}, which is not installed. Get it with "
-        f"pip install 'hannan[{extra}]', or use backend='loky', which needs nothing.",
+        f"backend={extra!r} needs {name}, which is not installed. Install it with "
+        f"pip install 'hannan[{extra}]', or use backend='loky', which needs no other package.",
     )
 
 
 @contextmanager
 def _reached(cluster: str, address: str | None) -> Iterator[None]:
-    """Notice at once that there is no cluster; Ray itself asks for minutes."""
+    """Raise `ParameterError` if the cluster cannot be reached; Ray itself retries for minutes."""
     try:
         if address is not None:
             place = urlsplit(address if "://" in address else f"//{address}")

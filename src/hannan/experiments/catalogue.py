@@ -1,16 +1,16 @@
-"""Classes by name, and objects from tables: `{type = "Mean", alpha = 0.1}` is `Mean(alpha=0.1)`.
+"""Find classes from names and build objects from tables.
 
-Names mean Hannan's own classes first, then those that other packages register as entry points
-`hannan.oracles`, `hannan.learners`, …:
+The table `{type = "Mean", alpha = 0.1}` gives `Mean(alpha=0.1)`. A name refers to a class of Hannan
+first, then to a class that another package registers as an entry point `hannan.oracles`,
+`hannan.learners`, …:
 
     [project.entry-points."hannan.oracles"]
     Shifts = "shifts.oracle:Shifts"
 
-A package that cannot be loaded does not affect the others: what went wrong is kept with its entry,
-and reported to those who ask for it.
+A package that cannot be loaded does not affect the others: using one of its names raises its error.
 
-`mine:Name` is a class or function that the file `mine.py` beside the experiment file defines. There
-is no other way from a name to code: a table may come from anywhere, and must not choose what runs.
+`mine:Name` is a class or function in the file `mine.py` next to the experiment file. No other name
+leads to code, because a table from an unknown source must not choose the code that runs.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ BASES: dict[str, type] = {
     "detectors": object,
     "networks": object,
 }
-"""What the classes of each kind are subclasses of."""
+"""The base class of each kind."""
 
 KINDS = tuple(BASES)
 
@@ -55,7 +55,7 @@ OPTIONS = {
 }
 """Small objects that learners, oracles and predictors take as arguments, and their modules."""
 
-# Where to look first for the type of an argument of this name.
+# For each argument name, the kinds that are searched first.
 _KINDS_OF_ARGUMENT = {
     "policies": ("oracles",),
     "oracle": ("oracles",),
@@ -69,19 +69,19 @@ _KINDS_OF_ARGUMENT = {
 
 
 RECOMMENDED = ("bandit", "experts")
-"""Functions of the package itself that make a learner; "hn.bandit" means the same as "bandit"."""
+"""Functions at the top of the package that return a learner; "hn.bandit" equals "bandit"."""
 
 
 _UNLISTED = frozenset(("hannan.adapters.vw.files:FromVW",))
-"""Classes of Hannan's own that only `hannan replay` names."""
+"""Classes of Hannan that only `hannan replay` uses."""
 
 MINE = "mine.py"
-"""The file beside an experiment file whose classes and functions it may name."""
+"""The file next to an experiment file whose classes and functions the experiment may use."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A class that an experiment may name, or a function that makes a learner."""
+    """A class that an experiment may name, or a function that returns a learner."""
 
     name: str
     made: Any
@@ -89,13 +89,13 @@ class Entry:
 
     @property
     def summary(self) -> str:
-        """The first line of its docstring."""
+        """First line of the docstring."""
         return summary_of(self.made)
 
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """What a package says it has."""
+    """A class that another package has registered as an entry point."""
 
     kind: str
     name: str
@@ -106,11 +106,11 @@ class Registered:
 
     @property
     def qualified(self) -> str:
-        """The name that no other package has."""
+        """Name with the package in front, which is unique."""
         return f"{self.package}.{self.name}"
 
     def load(self) -> type:
-        """The class, or an `ImportError` that says why not, whatever the package itself raised."""
+        """Load the class; turn any error of the package into an `ImportError`."""
         try:
             made = self.point.load()
         except Exception as error:
@@ -129,7 +129,7 @@ class Registered:
 
 @cache
 def registered(kind: str) -> tuple[Registered, ...]:
-    """What packages have registered of a kind, by name and package; nothing is loaded."""
+    """List the registered classes of a kind without loading them, in alphabetical order."""
     if kind not in KINDS:
         return ()
     found: dict[tuple[str, str], Registered] = {}
@@ -142,9 +142,9 @@ def registered(kind: str) -> tuple[Registered, ...]:
 
 
 def unknown_groups() -> list[str]:
-    """Groups of entry points that look like Hannan's and are none, with the packages they are of.
+    """Return a line for each group of entry points `hannan.…` that Hannan does not know.
 
-    What they register is never found, so this is worth a warning.
+    Hannan never finds the classes in such a group, which is probably a misspelt name.
     """
     known = [f"hannan.{kind}" for kind in BASES]
     lines = []
@@ -152,21 +152,24 @@ def unknown_groups() -> list[str]:
         if group.startswith("hannan.") and group not in known:
             dists = {point.dist.name for point in entry_points(group=group) if point.dist}
             close = difflib.get_close_matches(group, known, n=1)
-            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}."
-            lines.append(f"{group} ({', '.join(sorted(dists))}) is no group of Hannan's: {hint}")
+            hint = f"did you mean {close[0]}?" if close else f"use one of {', '.join(known)}."
+            lines.append(
+                f"{group} ({', '.join(sorted(dists))}) is not an entry point group of Hannan: "
+                f"{hint}"
+            )
     return lines
 
 
 def summary_of(made: Any) -> str:
-    """The first line of a docstring."""
+    """Return the first line of the docstring of a class or function."""
     return (inspect.getdoc(made) or "").partition("\n")[0]
 
 
 @cache
 def entries(kind: str) -> tuple[Entry, ...]:
-    """Hannan's own classes of a kind, in alphabetical order; recommended learners first.
+    """List Hannan's own classes of a kind in alphabetical order, recommended learners first.
 
-    The kind "options" has the small objects of `OPTIONS`.
+    The kind "options" contains the small objects of `OPTIONS`.
     """
     named: dict[str, Any]
     if kind == "options":
@@ -187,19 +190,20 @@ def entries(kind: str) -> tuple[Entry, ...]:
 
 
 def find(name: str, kinds: Iterable[str] = KINDS, folder: str | None = None) -> Any:
-    """The class or constructor of this name: "Paths", "oracles.Switching", "Paths.towards".
+    """Find a class or constructor: "Paths", "oracles.Switching", "Paths.towards".
 
-    These kinds are looked through first, in order; then all others. Classes that other packages
-    have registered come after all of Hannan's own, so that what is installed never changes what a
-    name means; "package.Name" is always theirs. "mine:Name" is in the file `mine.py` of `folder`.
+    The search goes through `kinds` in order, then through all other kinds. Hannan's own classes
+    come before the classes of other packages, so an installed package never changes the meaning of
+    a name. "package.Name" always refers to the other package, and "mine:Name" to the file `mine.py`
+    in `folder`.
     """
     return located(name, kinds, folder)()
 
 
 def located(name: str, kinds: Iterable[str], folder: str | None) -> Callable[[], Any]:
-    """A function that returns what `find` finds; nothing foreign is imported before it is called.
+    """Return a function that finds a class as `find` does, but imports other packages only then.
 
-    A name that leads nowhere is refused at once.
+    An unknown name raises `ParameterError` before the function is called.
     """
     if ":" in name:
         return _by_place(name, folder)
@@ -225,7 +229,7 @@ def located(name: str, kinds: Iterable[str], folder: str | None) -> Callable[[],
 
 
 def code_of(name: str, folder: str | None) -> Path | None:
-    """The file with the code that a name leads to outside of Hannan, once it was found."""
+    """Return the file with the code of a name, if `find` has found it outside of Hannan."""
     if ":" in name:
         return None if name in _UNLISTED or folder is None else Path(folder, MINE)
     try:
@@ -240,17 +244,14 @@ def code_of(name: str, folder: str | None) -> Path | None:
 
 
 def short_name(entry: Registered) -> str:
-    """The shortest name that finds a registered class: its own, if that is nobody else's."""
+    """Return the shortest name that finds a registered class: without its package, if unique."""
     ours = {own.name for kind in KINDS for own in entries(kind)}
     theirs = [other for other in registered(entry.kind) if other.name == entry.name]
     return entry.qualified if entry.name in ours or len(theirs) > 1 else entry.name
 
 
 def nearest(wrong: str, known: Iterable[str], most: int = 12) -> str:
-    """A hint at the name that was probably meant: "; did you mean 'x'?", or what there is.
-
-    At most so many names are listed.
-    """
+    """Return a hint for a wrong name: "; did you mean 'x'?", or a list of at most `most` names."""
     listed = list(dict.fromkeys(known))
     lowered = {name.lower(): name for name in reversed(listed)}
     close = difflib.get_close_matches(wrong.lower(), lowered, n=1, cutoff=0.6)
@@ -263,7 +264,7 @@ def nearest(wrong: str, known: Iterable[str], most: int = 12) -> str:
 
 @contextmanager
 def at_place(place: object) -> Iterator[None]:
-    """Begin the errors of what is done inside with a place: a key, an option, or a file."""
+    """Put a place (a key, an option or a file) in front of the messages of errors raised inside."""
     try:
         yield
     except HannanError as error:
@@ -272,20 +273,20 @@ def at_place(place: object) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Workshop:
-    """Makes what tables describe."""
+    """Builder of objects from tables."""
 
     names: Mapping[str, Any] = field(default_factory=dict)
-    """What a text "$name" in a table stands for."""
+    """Values that replace a text "$name" in a table."""
     supplied: Mapping[str, Any] = field(default_factory=dict)
-    """What learners and environments, inner ones too, are given where their table does not."""
+    """Default arguments of learners and environments, also of those inside others."""
     folder: str | None = None
-    """Where the experiment is written down."""
+    """Folder of the experiment file."""
 
     def build(self, table: Mapping[str, Any], place: str, kinds: tuple[str, ...]) -> Any:
-        """The object that a table describes: its `type` and the arguments of its constructor.
+        """Build the object of a table with a `type` and the arguments of its constructor.
 
-        An argument that is a table with a type is made first. Errors begin with `place`, where the
-        table stands.
+        An argument that is itself a table with a type is built first. Error messages begin with
+        `place`, the place of the table in the experiment file.
         """
         with at_place(place):
             kind = _type_of(table)
@@ -303,14 +304,14 @@ class Workshop:
             given[key] = self.made(value, f"{place}.{key}", _KINDS_OF_ARGUMENT.get(key, ()))
         owner = getattr(make, "__self__", make)
         if recommended or (inspect.isclass(owner) and issubclass(owner, Learner | Environment)):
-            # `actions` are the policies of a listed class, but to hn.bandit what rounds offer.
+            # `actions` are the policies of a listed class, but in hn.bandit the actions of rounds.
             wanted = [k for k in parameters if not (recommended and k == "actions")]
             given = {k: v for k, v in self.supplied.items() if k in wanted} | given
         named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
         needed = [p.name for p in parameters.values() if p.default is p.empty and p.kind in named]
         missing = [name for name in needed if name not in given]
         if missing:
-            # Learners find their class in the environment's table.
+            # Learners take their policy class from the table of the environment.
             policies = {"oracle", "actions"} & set(missing) and place.startswith("learners")
             hint = " (or policies in the table of its environment)" if policies else ""
             raise ParameterError(f"{place}: {kind} needs {' and '.join(missing)}{hint}.")
@@ -318,12 +319,12 @@ class Workshop:
             return make(**given)
         except HannanError as error:
             raise type(error)(f"{place}: {error}") from None
-        except Exception as error:  # whatever a constructor makes of arguments that nobody foresaw
+        except Exception as error:  # an error that the constructor itself does not expect
             why = str(error) or type(error).__name__
             raise ParameterError(f"{place}: {kind} cannot be made: {why}") from error
 
     def made(self, value: Any, place: str, kinds: tuple[str, ...]) -> Any:
-        """What a value in a table stands for: a thing to build, a name, a list, or itself."""
+        """Return the object for a value in a table: build tables, look up "$name", go into lists."""
         if isinstance(value, Mapping) and "type" in value:
             return self.build(value, place, kinds)
         if isinstance(value, list):
@@ -331,15 +332,15 @@ class Workshop:
         if isinstance(value, str) and value.startswith("$"):
             name, names = value[1:], self.names
             if name not in names:
-                raise ParameterError(f"{place}: nothing is called {value}{nearest(name, names)}")
+                raise ParameterError(f"{place}: {value} is not defined{nearest(name, names)}")
             return names[name]
         return value
 
 
 def check_types(value: Any, place: str, kinds: tuple[str, ...], folder: str | None = None) -> None:
-    """Raise for a type in a table, or in one inside of it, that `build` would not find.
+    """Raise `ParameterError` if `build` would not find a type in a table or in its inner tables.
 
-    Nothing is made, and nothing foreign is imported.
+    The check builds no object and imports no other package.
     """
     if isinstance(value, Mapping) and "type" in value:
         with at_place(place):
@@ -355,7 +356,7 @@ def _type_of(table: Mapping[str, Any]) -> str:
     kind = table.get("type")
     if not isinstance(kind, str):
         got = "none" if kind is None else repr(kind)
-        raise ParameterError(f"type must name what to make; got {got}.")
+        raise ParameterError(f"type must be the name of a class; got {got}.")
     return kind
 
 
@@ -369,7 +370,7 @@ def _constructor(made: Any, owner: str, name: str) -> Any:
 
 
 def _registered_as(name: str, kinds: Iterable[str]) -> tuple[Registered, str] | None:
-    """What packages have registered under a name, and the constructor that is asked for."""
+    """Return the registered class of a name, and the name of its constructor; None if unknown."""
     for kind in kinds:
         found = [
             (entry, name[len(own) + 1 :])
@@ -380,7 +381,7 @@ def _registered_as(name: str, kinds: Iterable[str]) -> tuple[Registered, str] | 
         if len(found) > 1:
             choices = " or ".join(repr(entry.qualified) for entry, _ in found)
             raise ParameterError(
-                f"{len(found)} packages have {kind} called {name!r}: say which, {choices}."
+                f"{len(found)} packages have {kind} called {name!r}: write {choices}."
             )
         if found:
             return found[0]
@@ -409,32 +410,32 @@ def _by_place(name: str, folder: str | None) -> Callable[[], Any]:
         return lambda: getattr(importlib.import_module(module), attribute)
     if module != "mine":
         raise ParameterError(
-            f"{name!r} cannot be used: before a colon stands only 'mine', the file {MINE} beside "
-            "the experiment file. Write your class there, or register it as an entry point of its "
-            "package; `hannan list` shows all names."
+            f"{name!r} is not allowed: only 'mine:Name' can refer to your own code, in the file "
+            f"{MINE} next to the experiment file. Write your class there, or register it as an "
+            "entry point of its package; `hannan list` shows all names."
         )
     file = None if folder is None else Path(folder, MINE)
     wanted, _, constructor = attribute.partition(".")
     if file is None or not file.is_file():
-        raise ParameterError(f"{name!r} is looked for in {MINE} beside the experiment file: none.")
+        raise ParameterError(f"{name!r} needs a file {MINE} next to the experiment file.")
     return lambda: _constructor(_defined(_run(file), wanted), wanted, constructor)
 
 
 def _run(file: Path) -> ModuleType:
-    """The module of a file, which is run once for each content that it has."""
+    """Return the module of a file; run the file once for each version of its content."""
     try:
         content = file.read_bytes()
     except OSError as error:
         raise ParameterError(f"{file} cannot be read: {error.strerror}.") from None
     digest = hashlib.sha256(str(file).encode() + b"\0" + content).hexdigest()
-    name = f"mine_{digest[:16]}"  # those of two experiments may be used side by side
+    name = f"mine_{digest[:16]}"  # files of two experiments can be loaded together
     if name in sys.modules:
         return sys.modules[name]
     module = ModuleType(name)
     module.__file__ = str(file)
     sys.modules[name] = module
     if str(file.parent) not in sys.path:
-        sys.path.append(str(file.parent))  # for what it imports itself
+        sys.path.append(str(file.parent))  # so that imports inside mine.py work
     try:
         exec(compile(content, str(file), "exec"), module.__dict__)
     except Exception as error:
@@ -444,7 +445,7 @@ def _run(file: Path) -> ModuleType:
 
 
 def _defined(module: ModuleType, name: str) -> Any:
-    """A class or function of a module itself, not one that it has imported."""
+    """Return a class or function that the module itself defines, not one that it imports."""
     known = {
         key: value
         for key, value in vars(module).items()

@@ -32,14 +32,14 @@ _OF_ENVIRONMENTS = ("name", "title", "horizon", "policies")
 _OF_LEARNERS = ("name", "title", "environments")
 """Keys that are not arguments of a constructor."""
 
-_BLOCK = 1024  # rounds that fitted models are asked about at once
+_BLOCK = 1024  # rounds in one call of a fitted model
 
 
 @dataclass(frozen=True, repr=False)
 class Cell:
-    """What is played: tables as an experiment file holds them, and numbers.
+    """One run of an experiment: the tables of its experiment file, a seed and a horizon.
 
-    A cell without a learner finds the best policy in hindsight, where that is the same for all
+    A cell without a learner finds the best policy in hindsight, if that policy is the same for all
     learners.
     """
 
@@ -51,22 +51,22 @@ class Cell:
     horizon: int
     points: int
     data: str | None = None
-    """A digest of the files that the world's tables name."""
+    """Digest of the files that the tables of the environment name."""
     data_of_learner: str | None = None
-    """A digest of those that the learner's table names."""
+    """Digest of the files that the table of the learner names."""
     folder: str | None = None
-    """Where the experiment is written down: its files and `mine.py` are looked for there."""
+    """Folder of the experiment file, of its data files and of `mine.py`."""
     folds: int = 0
-    """Of a cell that looks back: fit rules beside the policies, in so many stretches."""
+    """Number of folds for rules that a cell without a learner fits; 0 to fit none."""
 
     @cached_property
     def table(self) -> dict[str, Any]:
-        """All that decides the result."""
+        """All values that determine the result."""
         names = ("environment", "learner", "policies", "seed", "horizon", "points", "data")
         table = {name: getattr(self, name) for name in names}
         if self.folds:
             table["folds"] = self.folds
-        return table | {  # shared tables count only for those who use them
+        return table | {  # shared tables count only where they are used
             "shared": _used(self.shared, [self.environment, self.policies]),
             "shared_with_learner": _used(self.shared, self.learner),
             "data_of_learner": self.data_of_learner,
@@ -75,7 +75,7 @@ class Cell:
 
     @cached_property
     def key(self) -> str:
-        """Sixteen hexadecimal digits that name the cell."""
+        """Sixteen hexadecimal digits that identify the cell."""
         text = json.dumps(self.table, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -84,26 +84,28 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """For people."""
+        """Readable description."""
         who = "best policy in hindsight" if self.learner is None else self.learner["name"]
         return f"{who} on {self.environment['name']}, seed {self.seed}"
 
     def world(self) -> tuple[Environment, Oracle | None]:
-        """The environment, and the policy class that regret is measured against."""
+        """Return the environment, and the policy class that regret is measured against."""
         environment, policies, _ = self._world
         return environment, policies
 
     def make_learner(self) -> Learner:
-        """The learner."""
+        """Build the learner."""
         if self.learner is None:
-            raise ParameterError("This cell has no learner: it looks back.")
+            raise ParameterError(
+                "This cell has no learner: it computes the best policy in hindsight."
+            )
         environment, policies, names = self._world
         supplied: dict[str, Any] = {"seed": self.seed, "n_actions": environment.n_actions}
         if policies is not None:
             supplied |= {"oracle": policies, "policies": policies}
             if isinstance(policies, FinitePolicies):
-                supplied["actions"] = policies  # of learners that keep a weight for each policy
-        if "n_contexts" in self.learner:  # in place of a class
+                supplied["actions"] = policies  # for learners with a weight for each policy
+        if "n_contexts" in self.learner:  # instead of a policy class
             supplied.pop("policies", None)
         place = f"learners.{self.learner['name']}"
         table = self._located(self.learner, _OF_LEARNERS)
@@ -118,7 +120,7 @@ class Cell:
     def _world(self) -> tuple[Environment, Oracle | None, dict[str, Any]]:
         names: dict[str, Any] = {"seed": self.seed, "horizon": self.horizon}
         supplied: dict[str, Any] = {}
-        workshop = Workshop(names, supplied, self.folder)  # which sees what is added to both
+        workshop = Workshop(names, supplied, self.folder)  # both dicts grow below
         for name, table in self.shared.items():
             names[name] = workshop.build(self._located(table), f"shared.{name}", ())
         place = f"environments.{self.environment['name']}"
@@ -137,7 +139,7 @@ class Cell:
         return environment, policies, names
 
     def _located(self, value: Any, apart: tuple[str, ...] = ()) -> Any:
-        """A table whose relative paths start from the folder of the experiment, some keys apart."""
+        """Return a table without the keys `apart`; relative paths start at the folder."""
         if isinstance(value, list):
             return [self._located(inner) for inner in value]
         if not isinstance(value, Mapping):
@@ -151,9 +153,9 @@ class Cell:
 def play_cell(
     cell: Cell, tick: Callable[[int], None] | None = None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Play a cell; returns its record and the seconds it took.
+    """Run a cell; return its record and the seconds it took.
 
-    `tick` is called now and then with the number of rounds played.
+    `play_cell` calls `tick` from time to time with the number of rounds played.
     """
     started = perf_counter()
     # Sums of a matrix product depend on how many threads share the work.
@@ -175,10 +177,10 @@ def play_game(
     tick: Callable[[int], None] | None = None,
     confusion: bool = False,
 ) -> tuple[dict[str, Any], float, list[float]]:
-    """Play in constant memory; returns the result, the learner's seconds and their curve.
+    """Run a learner in constant memory; return the result, the learner's seconds and their curve.
 
-    The best policy of the comparator is followed along, which costs an addition each round. Where
-    the environment knows the right class of each round, `confusion` counts what was done in each.
+    The recorder tracks the best policy of the comparator at the cost of one addition per round. If
+    the environment knows the right class of each round, `confusion` counts the actions by class.
     """
     game = Game(learner, environment, horizon, rng)
     recorder = Recorder(learner, comparator, points, horizon, tick)
@@ -199,7 +201,7 @@ def _play(
     cell: Cell, tick: Callable[[int], None] | None
 ) -> tuple[dict[str, Any], float, list[float]]:
     environment, policies = cell.world()
-    # An oblivious world has one best policy for all learners: a cell of its own finds it.
+    # An oblivious environment has one best policy for all learners: a separate cell finds it.
     comparator = None if environment.oblivious else policies
     at = cell.horizon, world_rng(cell.seed), cell.points
     return play_game(cell.make_learner(), environment, *at, comparator, tick, cell.folds > 0)
@@ -225,12 +227,12 @@ def _look_back(
 def look_back(
     environment: Environment, policies: Oracle, horizon: int, points: int, seed: int
 ) -> dict[str, Any]:
-    """The best policy in hindsight of a world that does not react, at the rounds of a curve.
+    """Compute the loss curve of the best policy in hindsight in an oblivious environment.
 
-    Each point is the least loss of any policy up to there. Where the oracle only approximates
-    the best policy, several are fitted to all rounds (`search.candidates`), the world is gone
-    through again with them, and the curve is that of the one which costs least: "found" is its
-    name.
+    Each point is the least loss of any policy up to that round. If the oracle only approximates
+    the best policy, `search.candidates` fits several policies to all rounds. A second pass
+    over the rounds measures them. The curve is then that of the cheapest policy, and "found" is
+    its name.
     """
     best, marks = Hindsight(policies), Marks(points, horizon)
     fitted = not policies.exact and policies.takes_new_contexts and policies.max_chosen == 1
@@ -243,8 +245,8 @@ def look_back(
     for this_round in world():
         if this_round.available is not None:
             raise ParameterError(
-                f"{type(environment).__name__} says which actions are available, so what a policy "
-                "is charged depends on what was played: its `oblivious` has to be False."
+                f"{type(environment).__name__} has unavailable actions, so the loss of a policy "
+                "depends on the learner's actions. Set `oblivious = False` in the environment."
             )
         this_round.reveal(0)
         best.add(this_round)
@@ -259,7 +261,7 @@ def look_back(
     found: str | None = None
     led: tuple[Any, ...] = best.numbered(leaders)
     if fitted and rounds:
-        # What a log says of a policy is too noisy to choose among many models by it.
+        # Estimates from a log are too noisy to choose among many models.
         several = not isinstance(environment, Logged)
         choices = candidates(policies, leaders[-1], sample, other_models=several)
         curves = _losses_of(choices, world(), policies, at)
@@ -275,7 +277,7 @@ def look_back(
 def _losses_of(
     choices: list[Candidate], rounds: Iterator[Round], oracle: Oracle, at: list[int]
 ) -> FloatArray:
-    """The losses so far of each candidate [candidate, point]."""
+    """Return the total losses of each candidate at each point of the curve, [candidate, point]."""
     curves, totals = np.empty((len(choices), len(at))), np.zeros(len(choices))
     done = point = 0
     while point < len(at):
@@ -304,7 +306,7 @@ def _loss_of(policy: Policy, rounds: Iterator[Round], oracle: Oracle, at: list[i
 
 
 def _used(shared: Mapping[str, Any], value: Any) -> dict[str, Any]:
-    """The shared tables that are referred to, and those that they refer to."""
+    """Return the shared tables that a value refers to, directly or through other shared tables."""
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, list):

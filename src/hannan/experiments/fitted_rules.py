@@ -1,7 +1,7 @@
-"""What is put beside learners: fitted rules, the best single action, what was done.
+"""Comparators of learners: fitted rules, the best single action, and the current rule.
 
-A fitted rule has to be measured on rounds it was not fitted to. The rounds are cut into a few
-stretches, and each stretch is decided by a rule that was fitted to all others.
+A fitted rule must be measured on rounds it was not fitted to. The rounds are cut into a few folds
+of consecutive rounds, and each fold is decided by a rule that was fitted to all other folds.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from hannan.experiments.search import RULES, Candidate, Sample, fit_rule
 from hannan.oracles import LinearPolicies
 
 FOLDS = 5
-_BLOCK = 1024  # rounds that fitted models are asked about at once
-_FEWEST = 50  # rounds, with fewer of which nothing is fitted
-_MOST_ACTIONS = 30  # single actions that are kept, the best ones
+_BLOCK = 1024  # rounds in one call of a fitted model
+_FEWEST = 50  # rounds needed to fit rules
+_MOST_ACTIONS = 30  # best single actions that are reported
 
 
 class Fitted:
-    """Rules of one class: one for each stretch of rounds, fitted to the others, and one to all."""
+    """Rules of one class: for each fold a rule fitted to the other folds, and one fitted to all."""
 
     def __init__(self, name: str, sample: Sample, horizon: int, folds: int = FOLDS) -> None:
         self.name = name
@@ -42,11 +42,11 @@ class Fitted:
         self.whole: Candidate = fit_rule(name, rows, losses)
 
     def stretches(self, numbers: NDArray[np.intp]) -> NDArray[np.intp]:
-        """The stretch that a round belongs to."""
+        """Return the fold of each round number."""
         return np.asarray(numbers * self._folds // self._horizon, dtype=np.intp)
 
     def choose(self, rows: FloatArray, first: int) -> NDArray[np.intp]:
-        """What is done in some rounds, whose first has this number, by rules not fitted to them."""
+        """Choose actions for rounds from number `first` on, by rules not fitted to these rounds."""
         stretch = self.stretches(first + np.arange(len(rows)))
         found = np.zeros(len(rows), dtype=np.intp)
         for f in np.unique(stretch):
@@ -55,7 +55,7 @@ class Fitted:
 
 
 class RuleTally(Sums):
-    """What a sequence of actions costs: at some rounds, and by the class that was right."""
+    """Loss of a sequence of actions at some rounds, and counts of actions by right class."""
 
     def __init__(self, name: str, kind: str, classes: int, actions: int) -> None:
         self.name, self.kind = name, kind
@@ -67,7 +67,7 @@ class RuleTally(Sums):
     def add(
         self, weights: FloatArray, losses: FloatArray, actions: Any = None, right: Any = None
     ) -> None:
-        """Some rounds; where the right classes are known, what was done in each of them."""
+        """Add some rounds; if the right classes are known, count the actions in each class."""
         self.weight += float(weights.sum())
         self.squared_weight += float((weights * weights).sum())
         self.loss += float((weights * losses).sum())
@@ -75,14 +75,14 @@ class RuleTally(Sums):
             np.add.at(self.confusion, (right, actions), 1)
 
     def mark(self, t: int) -> None:
-        """A point of the curve."""
+        """Add a point to the curve, after round t."""
         mean = self.mean_loss
         self.curve["t"].append(t)
         self.curve["loss"].append(None if mean is None else mean * t)
         self.curve["weight"].append(self.weight)
 
     def as_dict(self, rounds: int, logged: bool) -> dict[str, Any]:
-        """For the record of a game."""
+        """Return plain values for the record of a run."""
         return {
             "name": self.name,
             "kind": self.kind,
@@ -107,11 +107,12 @@ def put_beside(
     *,
     tick: Callable[[int], None] | None = None,
 ) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
-    """What rules of several classes, the best single action, and what was done would have cost.
+    """Measure the loss of rules of several classes, of single actions and of the current rule.
 
-    Two passes over the rounds where there are rows of features: one for a sample, to which rules
-    are fitted, and one to measure them. Where policies are linear, returns besides what
-    `look_back` would: the best of the rules fitted to all rounds.
+    If contexts are feature vectors, the function passes over the rounds twice: once to collect a
+    sample, to which it fits rules, and once to measure them. If the policies are linear, it also
+    returns the record that `look_back` would return, for the best of the rules fitted to all
+    rounds.
 
     Examples
     --------
@@ -119,17 +120,16 @@ def put_beside(
     >>> from hannan.experiments.fitted_rules import put_beside
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(500, 2))
-    >>> world = hn.environments.FromFrame(
-    ...     {"a": X[:, 0], "b": X[:, 1], "y": (X[:, 0] > 0.5) * 1}, context=["a", "b"], label="y"
-    ... )
-    >>> found, best = put_beside(world, hn.oracles.LinearPolicies(2), 500, 50, 0)
+    >>> data = {"a": X[:, 0], "b": X[:, 1], "y": (X[:, 0] > 0.5) * 1}
+    >>> environment = hn.environments.FromFrame(data, context=["a", "b"], label="y")
+    >>> found, best = put_beside(environment, hn.oracles.LinearPolicies(2), 500, 50, 0)
     >>> {each["name"]: each["mean_loss"] < 0.1 for each in found}
     {'linear rule': True, 'stump': True, 'decision tree': True, 'boosted trees': True,
      'always 0': False, 'always 1': False}
     >>> best["found"], best["mean_loss"]
     ('boosted trees', 0.0)
     """
-    if environment.n_actions is None:  # every round has actions of its own
+    if environment.n_actions is None:  # each round has other actions
         return _only_current(environment, horizon, points, seed), None
     ticks = None if tick is None else lambda share: tick(int(share * horizon))
     sample = sample_of(environment, policies, horizon, seed, ticks)
@@ -137,7 +137,7 @@ def put_beside(
     if ticks is not None:
         ticks(0.6)
     logged = isinstance(environment, Logged)
-    if logged:  # rules do not learn while they are measured, so no row need be left out
+    if logged:  # rules do not learn while they are measured, so every row counts
         environment = environment.clone(method="importance")
     tallies, within, rounds = _measure(environment, policies, horizon, points, seed, rules)
     beside = [tally.as_dict(rounds, logged) for tally in tallies]
@@ -155,7 +155,7 @@ def hindsight_record(
     leaders: list[str] | None = None,
     numbers: list[int] | None = None,
 ) -> dict[str, Any]:
-    """The record of a best policy: its losses at some rounds, and who led when."""
+    """Return the record of a best policy: its losses at some rounds, and the leader at each."""
     total = losses[-1]
     return {
         "rounds": rounds,
@@ -171,7 +171,7 @@ def hindsight_record(
 def _only_current(
     environment: Environment, horizon: int, points: int, seed: int
 ) -> list[dict[str, Any]]:
-    """What was done, where it is known."""
+    """Measure the current rule; return an empty list if its action is unknown in a round."""
     current, marks, done = RuleTally("current", "current", 0, 0), Marks(points, horizon), 0
     for this_round in environment.rounds(horizon, world_rng(seed)):
         if this_round.current is None:
@@ -191,7 +191,7 @@ def sample_of(
     seed: int,
     tick: Callable[[float], None] | None = None,
 ) -> Sample | None:
-    """Rows with losses to fit rules to; None where there is nothing to fit."""
+    """Collect feature vectors with losses to fit rules to; None if no rule can be fitted."""
     rows = policies.takes_new_contexts and policies.max_chosen == 1 and environment.n_actions != 1
     if not rows or horizon < _FEWEST:
         return None
@@ -205,7 +205,7 @@ def sample_of(
 
 
 def rows_of(policies: Oracle, first: int, block: list[Round]) -> FloatArray:
-    """The contexts of some rounds, whose first has this number, as the policies see them."""
+    """Return the contexts of rounds from number `first` on, in the form that the policies take."""
     return np.array([context_at(policies, first + i, r.context) for i, r in enumerate(block)])
 
 
@@ -217,7 +217,7 @@ def _measure(
     seed: int,
     rules: list[Fitted],
 ) -> tuple[list[RuleTally], list[RuleTally], int]:
-    """Tallies of rules outside their samples, the best action and what was done; and inside."""
+    """Measure rules out of sample, single actions and the current rule; and rules in sample."""
     K = int(environment.n_actions or 0)
     listed = getattr(environment, "classes", None) or []
     shape = len(listed), K
@@ -232,7 +232,7 @@ def _measure(
     right = environment.right_classes(horizon) if listed else None  # type: ignore[attr-defined]
     while block := list(islice(rounds, _BLOCK)):
         first, chosen = done, [np.full(len(block), k, dtype=np.intp) for k in range(K)]
-        if rules:  # each is asked once about all of them, as asking costs more than answering
+        if rules:  # one call for the block, because a call costs more than its rows
             X = rows_of(policies, done, block)
             inside = [rule.whole.choose(X) for rule in rules]
             chosen = [*(rule.choose(X, done) for rule in rules), *inside, *chosen]
@@ -255,7 +255,7 @@ def _measure(
 def _tally(
     players: list[RuleTally], block: list[Round], chosen: list[Any], right: Iterator[int] | None
 ) -> None:
-    """Add some rounds: of all players but the last what they chose, of the last what was done."""
+    """Add some rounds: `chosen` for each tally except the last, the current rule for the last."""
     for this_round in block:
         this_round.reveal(0)
     losses, ones = np.array([this_round.losses for this_round in block]), np.ones(len(block))
@@ -264,7 +264,7 @@ def _tally(
         classes = np.array(list(islice(right, len(block))), dtype=np.intp)
     for player, actions in zip(players, chosen, strict=False):
         weights, suffered = ones, losses[np.arange(len(block)), actions]
-        if isinstance(block[0], LoggedRound):  # which counts where the action is the logged one
+        if isinstance(block[0], LoggedRound):  # a round counts if its logged action is chosen
             weights = np.zeros(len(block))
             for i, (this_round, action) in enumerate(zip(block, actions, strict=True)):
                 this_round.reveal(int(action))
@@ -277,10 +277,10 @@ def _tally(
 
 
 def records_of(record: Mapping[str, Any], spare: bool = False) -> list[dict[str, Any]]:
-    """What was put beside learners, as records of games, by the record of a cell that looks back.
+    """Return the comparators in the record of a cell without a learner, as records of runs.
 
-    Their learner has the type of what they are: rule, constant or current. With `spare` also single
-    actions that are not the best one.
+    The type of their learner is rule, constant or current. `spare` includes single actions that
+    are not the best one.
     """
     found = []
     for each in record["result"].get("beside") or ():

@@ -1,4 +1,4 @@
-"""One game, round after round, in constant memory."""
+"""One run of a learner in an environment, in constant memory."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from hannan.core import Environment, Feedback, Learner, ParameterError, Round
 
 
 class Game:
-    """The rounds of a learner in an environment, each handed on once it has been played.
+    """Run of a learner in an environment: an iterator over the rounds, each after it was played.
 
-    `seconds` is the time spent in the learner so far. Feedback that has not come by the end never
-    does.
+    `seconds` is the time spent in the learner so far. Feedback that is still open after the last
+    round is lost.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Game:
 
     @property
     def waiting(self) -> int:
-        """The number of rounds whose feedback is on its way."""
+        """Number of rounds whose feedback has not arrived yet."""
         return len(self._late)
 
     def __iter__(self) -> Iterator[Round]:
@@ -49,7 +49,7 @@ class Game:
             if this_round.delay:
                 self._decide(t, this_round)
             else:
-                # A second `act` drops the round before: what is never shown is never learned.
+                # Without feedback no `update` follows, and the next `act` drops this round.
                 action = learner.act(this_round.context, **_restriction(this_round))
                 shown = this_round.reveal(action, self.feedback)
                 if shown is not None:
@@ -63,7 +63,7 @@ class Game:
     def _decide(self, t: int, this_round: Round) -> None:
         learner = self.learner
         if learner.late is not None:
-            delay = f"The feedback of round {t + 1} comes {this_round.delay} rounds later."
+            delay = f"The feedback of round {t + 1} arrives {this_round.delay} rounds later."
             raise ParameterError(f"{delay} {learner.late}")
         decision = learner.decide(this_round.context, **_restriction(this_round))
         shown = this_round.reveal(decision.action, self.feedback)
@@ -74,12 +74,12 @@ class Game:
 
 
 def _restriction(this_round: Round) -> dict[str, Any]:
-    """What a learner is given besides the context, where not all actions are available."""
+    """Return the argument `available` for a round in which not all actions are available."""
     return {} if this_round.available is None else {"available": this_round.available}
 
 
 def nested(learner: Any) -> Iterator[Learner]:
-    """A learner, and those it plays through."""
+    """Yield a learner, then the learners inside it."""
     yield learner
     inner = getattr(learner, "learner", None)
     if isinstance(inner, Learner):
@@ -87,14 +87,14 @@ def nested(learner: Any) -> Iterator[Learner]:
 
 
 def at_work(learner: Any) -> Any:
-    """The learner that plays now, where one plays through another."""
+    """Return the innermost learner that currently chooses the actions."""
     while isinstance(inner := getattr(learner, "current_learner", None), Learner):
         learner = inner
     return learner
 
 
 def _check_actions(learner: Learner, environment: Environment) -> None:
-    """Refuse a learner made for another number of actions: it might play on without a word."""
+    """Raise `ParameterError` if learner and environment have different numbers of actions."""
     there = getattr(environment, "n_actions", None)
     names = [type(part).__name__ for part in nested(learner)]
     for part in nested(learner):
@@ -109,5 +109,5 @@ def _check_actions(learner: Learner, environment: Environment) -> None:
 
 
 def world_rng(seed: int | None) -> np.random.Generator:
-    """The environment's randomness; no learner draws from this generator, whatever its seed."""
+    """Return the environment's random generator; it is independent of all learners' seeds."""
     return np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""How well the hints of a predictor did under bandit feedback."""
+"""Performance of a predictor's hints under bandit feedback."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from hannan.learners.hint import Hint
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """Means over seeds.
+    """Performance of hints, as means over seeds.
 
     Attributes
     ----------
     share
-        Of rounds in which the hint had a share.
+        Share of rounds in which the hint was active, from 0 to 1.
     cost
-        What the hints played have cost more than the learner's own choice, by its measurement.
+        Measured loss of the played hints minus that of the base learner's choices.
     budget
-        The share of the budget that this is; 0 where hints have saved.
+        `cost` as a share of the budget; 0 if the hints have saved losses.
     refused
-        The share of rounds in which there was no hint because the budget was spent.
+        Share of rounds without a hint because the budget was spent.
     advantage, error
-        What following every hint would have saved compared with the learner's own choices, and
-        the standard error of that.
+        Estimated saving of following every hint compared with the base learner's choices, and the
+        standard error of the estimate.
     """
 
     share: float
@@ -40,7 +40,7 @@ class Hints:
 
     @classmethod
     def mean(cls, found: Iterable[Mapping[str, float] | None]) -> Hints | None:
-        """Of the results of several games; None if one of them has no hints."""
+        """Average the results of several runs; None if one of them has no hints."""
         listed = list(found)
         games = [game for game in listed if game is not None]
         if not games or len(games) < len(listed):
@@ -50,7 +50,7 @@ class Hints:
         return cls(error=float(np.linalg.norm([g["error"] for g in games])) / len(games), **means)
 
     def scaled(self, factor: float) -> Hints:
-        """The same hints where losses are measured in another unit."""
+        """Convert the amounts to another unit of losses."""
         amounts = {name: factor * getattr(self, name) for name in ("cost", "advantage", "error")}
         return replace(self, **amounts)
 
@@ -62,16 +62,16 @@ class Hints:
         compared = f"saved {amount} compared with the learner's own choices"
         if self.advantage < 0.0:
             compared = f"cost {amount} more than the learner's own choices"
-        refused = f"they were refused in {_percent(self.refused)} of the rounds because the budget"
+        refused = f"they were off in {_percent(self.refused)} of the rounds because the budget"
         return (
-            f"hints had a share in {_percent(self.share)} of the rounds and {spent}; always "
+            f"hints were active in {_percent(self.share)} of the rounds and {spent}; always "
             f"following them would have {compared}"
             + (f"; {refused} was spent" if self.refused else "")
         )
 
 
 class HintWatch:
-    """Looks at the hints of a learner in the course of a game, also across restarts."""
+    """Record of a learner's hints during a run, also across restarts."""
 
     def __init__(self, learner: Learner) -> None:
         self._learner = learner
@@ -79,14 +79,14 @@ class HintWatch:
         self._restarts = hasattr(learner, "current_learner")
 
     def look(self) -> None:
-        """Note whether another learner plays since the last round."""
+        """Check whether a restart has replaced the current learner."""
         if self._restarts:
             player = at_work(self._learner)
             if player is not self._players[-1]:
                 self._players.append(player)
 
     def result(self, rounds: int) -> dict[str, float] | None:
-        """For the record of the game; None without hints."""
+        """Return the totals for the record of the run; None without hints."""
         hints = [(player, getattr(player, "hint", None)) for player in self._players]
         found = [(p, h) for p, h in hints if isinstance(h, Hint) and h.mixes]
         if not found or not rounds:

@@ -1,8 +1,8 @@
-"""Means of losses in the units of their file, and how much they would differ on other data.
+"""Mean losses in the units of their file, with block-bootstrap confidence intervals.
 
-Consecutive rounds are kept together in blocks, since neighbours may be alike, and blocks are drawn
-with replacement: the block bootstrap. The bootstrap cannot draw what no row shows. So an interval
-is at least as wide as if one row and a half more could lie at the other end of the range.
+The bootstrap draws blocks of consecutive rounds with replacement, because neighbouring rows may be
+alike. It cannot draw losses that occur in no row. So an interval is at least as wide as if one row
+and a half more could lie at the other end of the range.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _UNSEEN = 1.5  # rows at the other end of the range: 1.96 · 1.5 makes the rule 
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """From losses in [0, 1] back to what the file holds."""
+    """Conversion of losses in [0, 1] back to the units of the file."""
 
     low: float = 0.0
     high: float = 1.0
     rewards: bool = False
     unit: str = ""
-    """What amounts are counted in, such as €."""
+    """Unit of the amounts, such as €."""
 
     @classmethod
     def of(cls, environment: Mapping[str, Any], unit: str = "") -> Units:
-        """Those of an environment, by its table in an experiment file."""
+        """Read the units of an environment from its table in an experiment file."""
         ends = environment.get("value_range")
         if not isinstance(ends, list | tuple) or len(ends) != 2:
             return cls(unit=unit)
@@ -42,45 +42,45 @@ class Units:
 
     @property
     def name(self) -> str:
-        """Of what is measured."""
+        """Name of the measured quantity: "reward" or "loss"."""
         return "reward" if self.rewards else "loss"
 
     @property
     def width(self) -> float:
-        """What a loss of 1 is more than none."""
+        """Difference between a loss of 1 and a loss of 0, in the units of the file."""
         return self.high - self.low
 
     def mean(self, loss: Any) -> Any:
-        """Mean losses as they would stand in the file; None, which is not known, stays None."""
+        """Convert a mean loss to the units of the file; None (unknown) stays None."""
         if loss is None:
             return None
         return self.high - loss * self.width if self.rewards else self.low + loss * self.width
 
     def difference(self, loss: Any) -> Any:
-        """Differences of losses: positive is worse, also of rewards; None stays None."""
+        """Convert a difference of losses: positive is worse, also for rewards; None stays None."""
         return None if loss is None else loss * self.width
 
 
 class OverData:
-    """Means of several players over the same rounds, with intervals over the data.
+    """Mean losses of several policies over the same rounds, with intervals over the data.
 
     Parameters
     ----------
     curves
-        Of each player: rounds "t" with the "loss" so far, and on a log "weight".
+        Curve of each policy: rounds "t" with the "loss" so far, and on a log "weight".
     effective
-        Of each player: the number of rounds that its mean is worth, which is less than all on a
-        log. None for all rounds.
+        Effective sample size of each policy's mean, which on a log is less than the number of
+        rounds. Default: None, for the number of rounds.
 
     Examples
     --------
     >>> t = list(range(10, 1001, 10))
     >>> rng = np.random.default_rng(0)
     >>> noisy = np.cumsum(rng.random(100) * 10).tolist()
-    >>> players = OverData([{"t": t, "loss": noisy}, {"t": t, "loss": [0.4 * n for n in t]}])
-    >>> players.interval(0)
+    >>> means = OverData([{"t": t, "loss": noisy}, {"t": t, "loss": [0.4 * n for n in t]}])
+    >>> means.interval(0)
     (0.49..., 0.60...)
-    >>> players.interval(0, 1)[0] > 0.0
+    >>> means.interval(0, 1)[0] > 0.0
     True
     """
 
@@ -93,7 +93,7 @@ class OverData:
         if any(list(curve["t"]) != list(curves[0]["t"]) for curve in curves):
             return
         t = np.asarray(curves[0]["t"], dtype=np.float64)
-        # Points that are evenly spread, and the last.
+        # Use the evenly spread points and the last one.
         stride = float(np.diff(t).max()) if len(t) > 1 else 1.0
         kept = np.flatnonzero((t % stride == 0) | (t == t[-1])) if len(t) else t
         n = len(kept)
@@ -110,7 +110,7 @@ class OverData:
             self._unseen = _UNSEEN / worth
 
     def interval(self, player: int, other: int | None = None) -> tuple[float, float] | None:
-        """Return a 95 % interval of the loss of a player, or of its difference to another."""
+        """Return a 95 % interval of a policy's mean loss, or of its difference to another one."""
         drawn = self._drawn([player], other)
         if drawn is None:
             return None
@@ -122,11 +122,11 @@ class OverData:
         )
 
     def together(self, players: Sequence[int], other: int) -> dict[int, tuple[float, float]]:
-        """Return 95 % intervals of the differences to another player that hold all at once.
+        """Return simultaneous 95 % intervals of the differences to the policy `other`.
 
-        So the best of the players may be picked by the same data: its interval still holds. All
-        intervals are as many standard errors wide as the largest deviation of any of the
-        differences needs in 95 % of the draws.
+        You can pick the best policy by the same data, and its interval stays valid. All intervals
+        have the same width in standard errors: in 95 % of the bootstrap draws it covers the largest
+        deviation of any difference.
         """
         known = [player for player in players if self._drawn([player], other) is not None]
         drawn = self._drawn(known, other) if known else None
@@ -144,7 +144,7 @@ class OverData:
     def _drawn(
         self, players: Sequence[int], other: int | None
     ) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-        """Return drawn means [draw, player], the means, and what the unseen may add to errors."""
+        """Return drawn means [draw, policy], the means, and the errors due to unseen losses."""
         if self._means is None:
             return None
         places = list(players)
@@ -157,7 +157,7 @@ class OverData:
 
 
 def _sums(curve: Mapping[str, Any], t: FloatArray, kept: Any) -> tuple[FloatArray, FloatArray]:
-    """Losses and weights of each block."""
+    """Return the total losses and weights of each block."""
     so_far = np.array([np.nan if v is None else v for v in curve["loss"]], dtype=np.float64)
     weight = t
     if curve.get("weight") is not None:

@@ -1,4 +1,4 @@
-"""Experiment files: learners, environments and seeds, written down."""
+"""Experiment files (TOML) with learners, environments and seeds."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from hannan.experiments.cell import Cell
 
 _SETTINGS = ("name", "title", "description", "seeds", "horizon", "points", "folds")
 _TABLES = {"shared": (), "environments": ("environments",), "learners": ("learners", "baselines")}
-"""What the tables of an experiment describe, and the kinds of classes that are looked at first."""
+"""Tables of an experiment file, and the kinds of classes that are searched first for each."""
 _POINTS = 100
 _MOST_BYTES = 2**20
 _MOST_CELLS = 100_000
-_DEEPEST = 32  # tables and lists inside of one another
+_DEEPEST = 32  # nesting depth of tables and lists
 # Reading a dotted key takes time that is quadratic in its parts.
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+"""
 _LONG_KEY = re.compile(rf"(?<![\w-]){_PART}(?:\.[ \t]*+{_PART}){{{_DEEPEST}}}")
@@ -32,7 +32,7 @@ _NOT_IN_NAMES = re.compile(r"""[\x00-\x1f\x7f<>:"/\\|?*]""")
 
 @dataclass(frozen=True)
 class Plan:
-    """An experiment: its cells, in order, and what to call it."""
+    """An experiment: its name and its cells (runs of one learner with one seed), in order."""
 
     name: str
     title: str
@@ -41,17 +41,17 @@ class Plan:
 
     @property
     def rounds(self) -> int:
-        """The rounds of all games together."""
+        """Total number of rounds of all cells."""
         return sum(cell.horizon for cell in self.cells)
 
 
 def read_plan(path: str | Path) -> Plan:
-    """Read an experiment file (TOML), and make sure that everything in it can be made.
+    """Read an experiment file (TOML) and check it by building its environments and learners.
 
     Parameters
     ----------
     path
-        The file. Relative paths in it start from its folder.
+        Path of the file. Relative paths in the file start from its folder.
 
     Examples
     --------
@@ -78,9 +78,9 @@ def read_plan(path: str | Path) -> Plan:
 
 
 def read_outline(path: str | Path) -> Outline:
-    """Read an experiment file, and check what can be checked while nothing in it is made.
+    """Read an experiment file and check it without building its objects.
 
-    Neither packages that it names are imported, nor the file `mine.py` beside it.
+    The function imports neither the packages that the file names nor the file `mine.py` next to it.
     """
     file = Path(path)
     table = _read(file)
@@ -91,16 +91,18 @@ def read_outline(path: str | Path) -> Outline:
 def make_plan(
     table: Mapping[str, Any], name: str = "experiment", folder: str | Path | None = None
 ) -> Plan:
-    """The experiment that a table describes, as `read_plan` finds it in a file.
+    """Make a plan from a table with the content of an experiment file.
 
     Parameters
     ----------
     table
-        Of plain values: what a TOML file can hold.
+        Settings and tables in the layout of an experiment file. Values must be of types that TOML
+        can store.
     name
-        What to call it, unless the table says.
+        Name of the experiment if the table has no "name". Default: "experiment".
     folder
-        Where relative paths in it start from, and modules of one's own are looked for.
+        Folder of relative paths in the table and of your module `mine.py`. Default: None, so
+        paths are relative to the working directory and the table cannot use `mine:Name`.
 
     Examples
     --------
@@ -120,7 +122,7 @@ def make_plan(
 
 @dataclass(frozen=True)
 class Outline:
-    """What an experiment file says, before anything in it is made."""
+    """Content of an experiment file before its objects are built."""
 
     name: str
     title: str
@@ -135,13 +137,13 @@ class Outline:
     folder: str | None
 
     def players(self, environment: str) -> list[dict[str, Any]]:
-        """The tables of the learners that play in an environment."""
+        """Return the tables of the learners that run in an environment."""
         rows = self.learners.values()
         return [row for row in rows if environment in row.get("environments", self.environments)]
 
     @property
     def games(self) -> list[str]:
-        """A line for every learner in every environment with every seed."""
+        """A line for each run: a learner in an environment with a seed."""
         return [
             f"{row['name']} on {environment}, seed {seed}"
             for environment in self.environments
@@ -161,8 +163,8 @@ def _read(file: Path) -> dict[str, Any]:
         raise ParameterError(f"{file} is not a text file in UTF-8.") from None
     if len(content) > _MOST_BYTES:
         raise ParameterError(
-            f"{file} has more than {_MOST_BYTES:,} bytes, too many for an experiment. Keep data in "
-            "files of their own, which FromFile reads."
+            f"{file} has more than {_MOST_BYTES:,} bytes, the limit for an experiment file. Put "
+            "data into separate files and read them with FromFile."
         )
     try:
         if _LONG_KEY.search(text):
@@ -196,11 +198,14 @@ def _outline(table: Mapping[str, Any], name: str, folder: str | Path | None) -> 
     )
     games = sum(len(outline.players(place)) for place in outline.environments)
     if not games:
-        raise ParameterError("no learner is to play in any environment.")
+        raise ParameterError(
+            "no learner runs in any environment: name an environment in `environments` of a "
+            "learner, or leave that key out."
+        )
     if games * len(outline.seeds) > _MOST_CELLS:
         raise ParameterError(
-            f"{games} games with {len(outline.seeds)} seeds are more than the {_MOST_CELLS:,} that "
-            "one experiment may have. Split it."
+            f"{games} pairs of learner and environment with {len(outline.seeds)} seeds are more "
+            f"than {_MOST_CELLS:,} runs, the limit of one experiment. Split the experiment."
         )
     for kind, kinds in _TABLES.items():
         for own, row in tables[kind].items():
@@ -209,7 +214,7 @@ def _outline(table: Mapping[str, Any], name: str, folder: str | Path | None) -> 
 
 
 def _check_worlds(place: str, row: Mapping[str, Any], environments: Mapping[str, Any]) -> None:
-    """Refuse a list of environments to play in that is none, or names others."""
+    """Raise `ParameterError` unless `environments` of a learner is a list of known names."""
     wanted = row.get("environments", [])
     if not isinstance(wanted, list | tuple):
         raise ParameterError(f"{place} must be a list of names; got {wanted!r}.")
@@ -233,18 +238,18 @@ def _check_depth(table: Mapping[str, Any]) -> None:
 
 
 def _check_name(name: str) -> str:
-    """A name that is one folder inside of another, on every system."""
+    """Return the name if it is valid as the name of a folder on every system, or raise."""
     wrong = _NOT_IN_NAMES.search(name) or _RESERVED.fullmatch(name) or len(name.encode()) > 200
     if wrong or not name.strip() or name[0] in ". " or name[-1] in ". ":
         raise ParameterError(
-            "name must be fit for a folder: no separators, colons or other special characters, no "
-            f"point or blank at its ends, at most 200 bytes; got {name[:80]!r}."
+            "name must be a valid folder name: no separators, colons or other special characters, "
+            f"no full stop or space at its ends, at most 200 bytes; got {name[:80]!r}."
         )
     return name
 
 
 def _cells_of(place: str, outline: Outline) -> Iterator[Cell]:
-    """The cells of one environment; each learner is made once, to see that it can be."""
+    """Yield the cells of one environment; build each learner once as a check."""
     first = _first_cell(place, outline)
     environment, policies = first.world()
     first = replace(first, data=_digest(first, ("environment", "policies", "shared")))
@@ -258,7 +263,7 @@ def _cells_of(place: str, outline: Outline) -> Iterator[Cell]:
     for cell in cells:
         try:
             json.dumps(cell.table, allow_nan=False)
-        except (TypeError, ValueError) as error:  # which a results file could not hold
+        except (TypeError, ValueError) as error:  # a results file cannot store the value
             raise ParameterError(
                 f"{cell.label}: tables may hold finite numbers, text, true and false, lists and "
                 f"tables of these: {error}."
@@ -272,8 +277,8 @@ def _first_cell(name: str, outline: Outline) -> Cell:
     policies = world.get("policies")
     if not (policies is None or isinstance(policies, Mapping) or str(policies).startswith("$")):
         raise ParameterError(
-            f"environments.{name}.policies must be a table with a type, or the name of a shared "
-            f"one, $NAME; got {policies!r}."
+            f"environments.{name}.policies must be a table with a type, or $NAME, the name of a "
+            f"shared table; got {policies!r}."
         )
     wanted = world.get("horizon", outline.horizon)
     if wanted is not None:
@@ -284,7 +289,7 @@ def _first_cell(name: str, outline: Outline) -> Cell:
         wanted = cell.world()[0].horizon
     if wanted is None:
         raise ParameterError(
-            f"environments.{name} needs horizon, the number of rounds: {world['type']} has no end."
+            f"environments.{name} needs horizon=, a number of rounds: {world['type']} is endless."
         )
     return replace(cell, horizon=wanted)
 
@@ -299,14 +304,17 @@ def _tables(table: Mapping[str, Any], kind: str) -> dict[str, dict[str, Any]]:
         raise ParameterError(f"no {kind} are given: add a table [{kind}.NAME] with a type.")
     for name, row in found.items():
         if "name" in row:
-            raise ParameterError(f"{kind}.{name} has its name already; give it a title instead.")
+            raise ParameterError(
+                f"{kind}.{name} already has a name; set `title` instead of `name`."
+            )
     return {name: {"name": name, **row} for name, row in found.items()}
 
 
 def _digest(cell: Cell, parts: tuple[str, ...]) -> str | None:
-    """Of the files and the modules from outside that these tables name.
+    """Return a digest of the files and modules outside Hannan that some tables name.
 
-    Other data or other code, other results. What they name must have been made before.
+    The digest is part of the key of a cell, because other data or code give other results. The
+    objects of the tables must have been built before.
     """
     found = {}
     for name, file in _outside([cell.table[part] for part in parts], cell.folder):
@@ -319,7 +327,7 @@ def _digest(cell: Cell, parts: tuple[str, ...]) -> str | None:
 
 
 def _outside(value: Any, folder: str | None) -> Iterator[tuple[str, Path | None]]:
-    """What is named in a value, and the file that it leads to outside of Hannan."""
+    """Yield the paths and types in a value, each with its file outside of Hannan, if any."""
     if isinstance(value, list):
         for inner in value:
             yield from _outside(inner, folder)
@@ -336,7 +344,7 @@ def _seeds(given: Any) -> Sequence[int]:
     if isinstance(given, list | tuple | range):
         seeds = [_whole("seeds", seed, 0) for seed in given]
         if not seeds or len(set(seeds)) < len(seeds):
-            raise ParameterError(f"seeds must be different numbers, one at least; got {given!r}.")
+            raise ParameterError(f"seeds must be one or more different numbers; got {given!r}.")
         return seeds
     return range(min(_whole("seeds", given, 1), 2**62))  # a longer one has no len()
 

@@ -1,4 +1,4 @@
-"""The game: context, action, loss, round after round."""
+"""Run a learner in an environment and record every round."""
 
 from __future__ import annotations
 
@@ -20,34 +20,35 @@ def play(
     oracle: Oracle | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Trace:
-    """Let a learner play an environment and record what happened.
+    """Run a learner in an environment and return a `Trace` of all rounds.
 
     Parameters
     ----------
     learner
-        Plays on from the state it is in.
+        Learner that chooses the actions. It continues from its current state.
     environment
-        Yields the rounds.
+        Environment that yields the rounds.
     horizon
-        Number of rounds; by default the environment's own.
+        Number of rounds, at least 1. Default: the `horizon` of the environment.
     seed
-        Of the environment. The learner has a seed of its own, which may be the same number: they
-        share no randomness.
+        Seed of the environment. The seed of the learner is separate: the two share no randomness,
+        even if the numbers are equal. Default: None, for fresh randomness.
     feedback
-        What the learner is shown: "full" (all losses) or "bandit" (those of the chosen elements;
-        "semi" and "semi-bandit" mean the same). By default what the learner takes.
+        Losses that the learner observes: "full" (all losses) or "bandit" (the losses of the chosen
+        elements; synonyms are "semi" and "semi-bandit"). It must agree with the learner's own
+        feedback, which is the default.
     oracle
-        The policy class that regret is measured against; by default the learner's, else the
-        environment's.
+        Policy class that regret is measured against. Default: that of the learner, or else of the
+        environment.
     progress
-        Called after each round with its number.
+        Function that `play` calls after each round with the number of the round. Default: None.
 
     Examples
     --------
     >>> import hannan as hn
     >>> oracle = hn.oracles.FinitePolicies([[0, 1], [1, 0]])
-    >>> world = hn.environments.FromArrays([0, 1] * 50, [[0, 1], [1, 0]] * 50)
-    >>> trace = hn.play(hn.ContextFTPL(oracle, seed=0), world)
+    >>> environment = hn.environments.FromArrays([0, 1] * 50, [[0, 1], [1, 0]] * 50)
+    >>> trace = hn.play(hn.ContextFTPL(oracle, seed=0), environment)
     >>> trace.regret()
     0.0
     >>> trace.best_policy.index
@@ -58,13 +59,13 @@ def play(
     rounds = environment.horizon if horizon is None else horizon
     if rounds is None:
         raise ParameterError(
-            f"play needs horizon=, the number of rounds: {type(environment).__name__} has no end."
+            f"play needs horizon=, a number of rounds: {type(environment).__name__} is endless."
         )
     check_integer("play", "horizon", rounds, 1)
     shown = _feedback(learner, feedback)
     rng = world_rng(check_seed("play", seed))
     calls = learner.oracle_calls
-    first = getattr(learner, "clock", 0)  # anything with the two verbs may play
+    first = getattr(learner, "clock", 0)  # `play` accepts any object with `act` and `update`
     trace = Trace(oracle or learner.oracle or environment.oracle, first)
     for t, this_round in enumerate(Game(learner, environment, rounds, rng, shown), start=1):
         trace.record(this_round)
@@ -82,7 +83,7 @@ def _feedback(learner: Learner, wanted: str | Feedback | None) -> Feedback:
         raise ParameterError(f"feedback must be one of {', '.join(words)}; got {wanted!r}.")
     if found is not learner.feedback:
         raise ParameterError(
-            f"{type(learner).__name__} learns from {learner.feedback.value} feedback and cannot be "
-            f"played with feedback={wanted!r}."
+            f"{type(learner).__name__} learns from {learner.feedback.value} feedback; got "
+            f"feedback={wanted!r}. Leave feedback= out, or choose another learner."
         )
     return found

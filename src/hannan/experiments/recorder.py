@@ -1,4 +1,4 @@
-"""What is kept of a game: curves of a bounded number of points."""
+"""Record of a run in constant memory: totals, and curves with a bounded number of points."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from hannan.core import Learner, Objective, Oracle, ParameterError, Policy, Roun
 from hannan.core.oracle import context_at
 from hannan.experiments.hints import HintWatch
 
-_PROBES = 32  # contexts on which two policies are told apart
+_PROBES = 32  # contexts on which policies are compared
 _CURVES = ("t", "loss", "weight", "calls", "bound", "certificate", "best", "leader")
 
 
 class Marks:
-    """The rounds at which a curve has a point: evenly spread, the last, and a few early ones.
+    """Rounds at which a curve has a point: evenly spread rounds, the last, and a few early ones.
 
-    Never more than `points` and about log₂ T more.
+    A curve has at most `points` plus about log₂ T points.
     """
 
     def __init__(self, points: int, horizon: int) -> None:
@@ -25,11 +25,11 @@ class Marks:
         self.horizon = horizon
 
     def due(self, t: int) -> bool:
-        """Whether the curve has a point after round t."""
+        """Return whether the curve has a point after round t."""
         return self.after(t - 1) == t
 
     def after(self, t: int) -> int:
-        """The next round after t at which the curve has a point."""
+        """Return the next round after t at which the curve has a point."""
         ahead = [(t // self.stride + 1) * self.stride]
         if t < self.stride:
             ahead.append(1 << t.bit_length())
@@ -39,7 +39,7 @@ class Marks:
 
 
 class Sums:
-    """Losses added up with their weights, which are 1 but on a log."""
+    """Weighted totals of losses; the weights are 1, except on a log."""
 
     weight = squared_weight = loss = 0.0
 
@@ -50,15 +50,15 @@ class Sums:
 
     @property
     def effective(self) -> float:
-        """How many rounds of play the estimate is worth: (Σ w)² / Σ w²."""
+        """Effective sample size of the mean loss: (Σ w)² / Σ w²."""
         return self.weight**2 / self.squared_weight if self.weight else 0.0
 
 
 class Recorder(Sums):
-    """Loss, calls and certificates of a learner, and the best policy so far, at some rounds.
+    """Record of the loss, oracle calls and certificates of a learner and the best policy so far.
 
-    That policy is of the class `comparator`. Curves have about `points` points, at each of which
-    `tick` is given the number of rounds so far.
+    The best policy is taken from the class `comparator`. Curves have about `points` points, and at
+    each of them the recorder calls `tick` with the number of rounds so far.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Recorder(Sums):
         self._hints = HintWatch(learner)
 
     def record(self, this_round: Round, seconds: float) -> None:
-        """Take down a round that has been played; `seconds` in the learner so far."""
+        """Record a round after it was played; `seconds` is the learner's time so far."""
         weight = this_round.weight
         self.rounds += 1
         self.weight += weight
@@ -98,7 +98,7 @@ class Recorder(Sums):
                 self._tick(self.rounds)
 
     def result(self, seconds: float) -> tuple[dict[str, Any], list[float]]:
-        """The record of the game, and the learner's seconds at the points of its curve."""
+        """Return the record of the run, and the learner's seconds at the points of its curve."""
         if self.rounds and (not self._curve["t"] or self._curve["t"][-1] != self.rounds):
             self._point(seconds)
         leaders = None
@@ -111,7 +111,7 @@ class Recorder(Sums):
         last = {name: values[-1] if values else None for name, values in curve.items()}
         regret = None if last["best"] is None else last["loss"] - last["best"]
         learns = getattr(self.learner, "learns", True)
-        restarts = getattr(self.learner, "restarts", None)  # None of learners that never do
+        restarts = getattr(self.learner, "restarts", None)  # None if the learner never restarts
         result = {
             "rounds": self.rounds,
             "feedback": self.learner.feedback.value if learns else "none",
@@ -139,7 +139,7 @@ class Recorder(Sums):
         mean, tell = self.mean_loss, getattr(self.learner, "regret_bound", None)
         certify = getattr(self.learner, "certificate", None)
         headline = None if certify is None else certify().headline
-        if headline is not None and not headline.bounds:  # it would be the regret itself
+        if headline is not None and not headline.bounds:  # the regret itself, not a bound
             headline = None
         point = {
             "t": self.rounds,
@@ -157,7 +157,7 @@ class Recorder(Sums):
 
 
 class Hindsight:
-    """The best policy for the rounds so far, in constant memory."""
+    """Tracker of the best policy for the rounds so far, in constant memory."""
 
     def __init__(self, oracle: Oracle) -> None:
         self.oracle = oracle
@@ -169,8 +169,9 @@ class Hindsight:
         """Count the losses of one more round."""
         if not this_round.comparable:
             raise ParameterError(
-                "The runner compares learners with the best policy in hindsight, and there is none "
-                "where elements of sets are closed: use hn.play, whose trace has all but regret."
+                "An experiment compares learners with the best policy in hindsight, which is "
+                "unknown if elements of sets are unavailable. Use hn.play, which records "
+                "everything except the regret."
             )
         context = context_at(self.oracle, self._rounds, this_round.context)
         self._total.add(context, this_round.losses)
@@ -179,19 +180,19 @@ class Hindsight:
             self._probes.setdefault(self.oracle.key(context), context)
 
     def policy(self) -> Policy:
-        """The leader."""
+        """Return the current leader."""
         return self._total.leader()
 
     def loss(self) -> float | None:
-        """The least total loss of a policy; None where the optimum is only approximate."""
+        """Return the least total loss of a policy; None if the oracle is inexact."""
         if not self.oracle.exact:
             return None
         return _finite(float(self._total.minima()[0]))
 
     def numbered(self, leaders: list[Policy]) -> tuple[list[str], list[int]]:
-        """The different ones among these policies, described, and which of them each is.
+        """Return labels of the distinct policies among `leaders`, and the number of each leader.
 
-        Policies are told apart by what they do on the first few contexts that came.
+        Two policies count as equal if they choose equal actions on the first few contexts.
         """
         labels: list[str] = []
         known: dict[Hashable, int] = {}

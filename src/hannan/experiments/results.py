@@ -1,4 +1,4 @@
-"""Finished cells on disk: one line each, and never a corrupt file, whenever the process dies."""
+"""Finished cells on disk, one line each; a killed process never leaves a corrupt file."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ else:
     import fcntl
 
 FORMAT = 1
-"""Of the lines written here; lines with a higher number are refused by name."""
+"""Format of the lines written here; a line with a higher number raises `ResultsError`."""
 
 Record = dict[str, Any]
 
 
 class ResultsError(HannanError, ValueError):
-    """Results that cannot be read or written."""
+    """Raised if results cannot be read or written."""
 
 
 class Results:
-    """The results of a run: `results.jsonl` is reproducible, `times.jsonl` beside it is not.
+    """Results of a run: `results.jsonl`, which is reproducible, and `times.jsonl`, which is not.
 
-    A line is one record as canonical JSON with its format and the CRC-32 of all that stands before
-    it. Lines are only ever added, each by one write that is then forced to disk, times before
-    record; so a killed process loses at most the record under way and leaves at most one torn line
-    at the end, which readers ignore and the next writer cuts off. Any other line that is not as it
-    was written is refused. Reading needs no lock. A key that occurs twice counts where it stands
-    first; its times where they stand last, as the earlier ones belong to an unfinished record.
+    A line is one record as canonical JSON with its format and the CRC-32 of the bytes before it.
+    Lines are only appended, each by one write that is then forced to disk, times before record. So
+    a killed process loses at most the unfinished record and leaves at most one incomplete line at
+    the end. Readers ignore this line, and the next writer removes it. Any other damaged line raises
+    `ResultsError`. Reading needs no lock. If a key occurs twice, its first record counts. Its last
+    times count, because the earlier ones belong to an unfinished record.
     """
 
     def __init__(self, folder: str | Path, name: str = "results.jsonl") -> None:
@@ -49,9 +49,10 @@ class Results:
     @classmethod
     @contextmanager
     def writing(cls, folder: str | Path) -> Iterator[Results]:
-        """The results in a folder, which is made if need be, for this process alone to add to.
+        """Open the results in a folder for this process alone to append to.
 
-        A `ResultsError` of one line if the folder cannot be written or another process has it.
+        The folder is created if it does not exist. If the folder cannot be written or another
+        process has opened it, the method raises `ResultsError`.
         """
         folder = Path(folder)
         with _explained(f"Results cannot be written to {folder}"):
@@ -60,35 +61,35 @@ class Results:
         try:
             _hold(lock, folder)
             results = cls(folder)
-            results.times()  # refused now if damaged, rather than after hours
+            results.times()  # a damaged file raises now rather than after hours
             with _explained(f"Results cannot be written to {folder}"):
                 _cut_torn_tail(results.path)
                 _cut_torn_tail(results.times_path)
             yield results
         finally:
-            os.close(lock)  # which also gives up the hold
+            os.close(lock)  # also releases the lock
 
     @property
     def keys(self) -> KeysView[str]:
-        """Of all records, in the order of the file."""
+        """Keys of all records, in the order of the file."""
         return self._keys.keys()
 
     def __contains__(self, key: object) -> bool:
         return key in self._keys
 
     def records(self, keys: Iterable[str] | None = None) -> list[Record]:
-        """All records in the order of the file, or those of these keys in the order given."""
+        """Return all records in the order of the file, or those of `keys` in the given order."""
         found: dict[str, Record] = {}
         for record, _ in _lines(self.path):
             found.setdefault(record["key"], record)
         return [found[key] for key in (found if keys is None else keys) if key in found]
 
     def times(self) -> dict[str, Record]:
-        """The times of each key."""
+        """Return the times of each key."""
         return {times["key"]: times for times, _ in _lines(self.times_path)}
 
     def append(self, record: Record, times: Record) -> None:
-        """Add a finished cell; it is on disk when this returns. A key is written once."""
+        """Append a finished cell unless its key is stored; the cell is on disk on return."""
         key = record.get("key")
         if not isinstance(key, str):
             raise ResultsError(f"A record needs a 'key', a string; got {key!r}.")
@@ -101,10 +102,10 @@ class Results:
         self._keys[key] = None
 
     def settle(self, order: Iterable[str]) -> None:
-        """Put the records of these keys first, in this order, and all others after them.
+        """Sort the files: the records of the keys in `order` first, then all others.
 
-        Then the file of records is the same byte for byte whatever order they were finished in.
-        Each file is replaced in one step, or left alone if nothing changes.
+        After sorting, the bytes of `results.jsonl` do not depend on the order in which the cells
+        finished. Each file is replaced atomically, or not touched if its content stays equal.
         """
         lines: dict[str, bytes] = {}
         for record, line in _lines(self.path):
@@ -118,16 +119,16 @@ class Results:
 
 
 def read_results(path: str | Path) -> Results:
-    """The results at a path: their folder, or the file with the records itself."""
+    """Read the results at a path: their folder, or the file with the records itself."""
     path = Path(path)
     found = path / "results.jsonl" if path.is_dir() else path
     if not found.is_file():
-        raise ResultsError(f"There are no results at {path}: it has no file results.jsonl.")
+        raise ResultsError(f"There are no results at {path}: the file results.jsonl is missing.")
     return Results(found.parent, found.name)
 
 
 def _encode(record: Record) -> bytes:
-    """A record as a line; the checksum is written last, so that it covers the bytes before it."""
+    """Encode a record as a line; the checksum at the end covers the bytes before it."""
     try:
         text = json.dumps(
             {**record, "format": FORMAT}, sort_keys=True, separators=(",", ":"), allow_nan=False
@@ -142,7 +143,7 @@ _TAIL = len(b',"sum":"01234567"}\n')
 
 
 def _decode(line: bytes) -> Record | None:
-    """The record of a line; None if it is not as it was written."""
+    """Decode the record of a line; return None if the line is damaged."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
@@ -158,7 +159,7 @@ def _decode(line: bytes) -> Record | None:
 
 
 def _lines(path: Path) -> Iterator[tuple[Record, bytes]]:
-    """The records of a file with their lines, a torn one at the end left out."""
+    """Yield the records of a file with their lines, without an incomplete line at the end."""
     with _explained(f"{path} cannot be read"):
         if not path.exists():
             return
@@ -170,8 +171,8 @@ def _lines(path: Path) -> Iterator[tuple[Record, bytes]]:
             record = _decode(line)
             if record is None:
                 raise ResultsError(
-                    f"Line {number} of {path} is damaged: it is not what was written there. Take "
-                    "the file from a copy, or delete the line: its cell is then played again."
+                    f"Line {number} of {path} is damaged (checksum mismatch). Restore the file "
+                    "from a backup, or delete the line to run this cell again."
                 )
             if (version := record.pop("format", 0)) > FORMAT:
                 raise ResultsError(
@@ -182,7 +183,7 @@ def _lines(path: Path) -> Iterator[tuple[Record, bytes]]:
 
 
 def _add(path: Path, line: bytes) -> None:
-    """One line more at the end of a file, on disk; or, on any error, the file as it was."""
+    """Append a line to a file and force it to disk; on any error, restore the file."""
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _BINARY, 0o666)
     try:
         size = os.fstat(file).st_size
@@ -198,7 +199,7 @@ def _add(path: Path, line: bytes) -> None:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """A file with other content, in one step."""
+    """Replace the content of a file atomically."""
     with _explained(f"{path} cannot be written"):
         with suppress(FileNotFoundError):
             if path.read_bytes() == content:
@@ -213,7 +214,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def _cut_torn_tail(path: Path) -> None:
-    """Take back a line that a killed process did not finish, and make sure the file is there."""
+    """Remove a line that a killed process did not finish; create the file if it is missing."""
     path.with_name(f".{path.name}.new").unlink(missing_ok=True)
     with path.open("ab+") as file:
         file.seek(0)
@@ -235,23 +236,23 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _hold(lock: int, folder: Path) -> None:
-    """Hold an open file alone; the system lets go of it when this process ends, however it ends."""
+    """Lock an open file; the operating system releases the lock when this process ends."""
     try:
         if sys.platform == "win32":
             msvcrt.locking(lock, msvcrt.LK_NBLCK, 1)
         else:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        # Any other error is that of a file system without locks: better unguarded than nowhere.
+        # Other errors come from file systems without locks: writing without a lock is better there.
         if error.errno in (errno.EAGAIN, errno.EACCES, errno.EDEADLK):
             raise ResultsError(
-                f"Another run is writing to {folder}. Wait for its end, or choose another folder."
+                f"Another run is writing to {folder}. Wait until it ends, or choose another folder."
             ) from None
 
 
 @contextmanager
 def _explained(what: str) -> Iterator[None]:
-    """Failures of the file system as one line."""
+    """Turn an `OSError` into a `ResultsError` with a message of one line."""
     try:
         yield
     except OSError as error:

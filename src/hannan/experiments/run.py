@@ -1,4 +1,4 @@
-"""Running an experiment: cells that have results are kept, the others are played."""
+"""Run the cells of an experiment that have no stored results yet."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _NOTE = "plan.json"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a run has left behind.
+    """Results of running an experiment.
 
     Attributes
     ----------
     records
-        Of the plan's cells, in its order; those that failed are missing.
+        Records of the plan's cells, in the order of the plan, without failed cells.
     times
         Seconds of each cell, by key.
     played
-        Number of cells that were played, those that look back included; the others had
-        results already.
+        Number of cells completed by this call, including cells without a learner. The other cells
+        had stored results or failed.
     failures
-        Cells that could not be played, and why. They do not stop the others, and are tried again
-        by the next run.
+        Failed cells with their errors. A failure does not stop the other cells, and the next call
+        of `run` tries the cell again.
     """
 
     records: list[Record]
@@ -52,28 +52,32 @@ def run(
     address: str | None = None,
     progress: Callable[[Cell, int], None] | None = None,
 ) -> Run:
-    """Play the cells of a plan that the results file in `folder` does not hold yet.
+    """Run the cells of a plan that have no results in `folder` yet.
+
+    A cell is one learner in one environment with one seed.
 
     Parameters
     ----------
     plan
-        What to play, from `read_plan`.
+        Experiment, from `read_plan` or `make_plan`.
     folder
-        Where `results.jsonl` and `times.jsonl` are, or will be. A cell is written as soon as it
-        is finished, so that an interrupted run loses only the cells under way.
+        Folder of `results.jsonl` and `times.jsonl`, created if it does not exist. Each finished
+        cell is written immediately, so an interrupted run loses only its unfinished cells.
     backend
-        "serial", or one of joblib's: "loky" (processes on this machine), "dask" or "ray". With
-        "ray" results are written in groups of four for each job. If a worker process dies, the
-        cells without results are failures: run again.
+        Where cells run: "serial" (in this process), "loky" (processes on this machine), "dask" or
+        "ray". With "ray", results are written in groups of four per job. If a worker process dies,
+        the cells without results become failures; run again. Default: "serial".
     jobs
-        How many cells at once; by default as many as there are cores.
+        Number of cells that run simultaneously, at least 1; "serial" ignores it. Default: the
+        number of cores.
     address
-        Of a running Dask scheduler ("tcp://host:8786") or Ray cluster ("host:6379" or
-        "ray://host:10001"). By default a cluster is started that only this machine reaches, and
-        shut down at the end; but a Ray session that this process has open is used, and left open.
+        Address of a running Dask scheduler ("tcp://host:8786") or Ray cluster ("host:6379" or
+        "ray://host:10001"). By default `run` starts a cluster that only this machine can reach,
+        and shuts it down at the end. If this process has an open Ray session, `run` uses that
+        session and leaves it open.
     progress
-        Called with a cell and how many more of its rounds have been played: when it is finished,
-        and now and then before that where it is played in this process.
+        Function of a cell and the number of rounds played since the last call for this cell. `run`
+        calls it when a cell ends and, with "serial", from time to time before. Default: None.
 
     Examples
     --------
@@ -94,7 +98,7 @@ def run(
     order = [cell.key for cell in plan.cells]
     with Results.writing(folder) as results:
         pending = [cell for cell in plan.cells if cell.key not in results]
-        # With this note the results can be shown without the plan's file.
+        # `hannan show` needs this note to show the results without the experiment file.
         note = {"title": plan.title, "description": plan.description, "cells": order}
         replace_file(results.folder / _NOTE, json.dumps(note, indent=1).encode())
         told: dict[str, int] = {}
@@ -124,7 +128,7 @@ def run(
 
 
 def read_run(path: str | Path) -> tuple[Run, str, str]:
-    """What a run left in a folder, finished or not, with its title and description."""
+    """Read the results of a finished or unfinished run, with its title and description."""
     results = read_results(path)
     times = results.times()
     note = results.folder / _NOTE
@@ -137,7 +141,7 @@ def read_run(path: str | Path) -> tuple[Run, str, str]:
         cells, texts = [], (None, None)
     if not all(isinstance(text, str) for text in (*cells, *texts)):
         raise ResultsError(
-            f"{note} is damaged: it is not what was written there. Take it from a copy, or delete "
-            "it: the results are shown without it as well."
+            f"{note} is damaged. Restore it from a backup, or delete it: the results can be shown "
+            "without this file, too."
         )
     return Run(results.records(cells), times, 0, []), *texts

@@ -1,7 +1,7 @@
-"""A good policy in hindsight, where the class has no optimiser that surely finds the best one.
+"""Search for a good policy in hindsight, for classes without an exact optimiser.
 
-Several models are fitted to the rounds of a game, and the one whose choices would have cost least
-is kept. It is the best one *found*: others may be better.
+Several models are fitted to the rounds of a run, and the model with the least loss is used. It is
+the best model *found*: a better policy may exist.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from hannan.oracles.sklearn_policies import one_thread
 
 Actions = NDArray[np.intp]
 
-_MOST_ROWS = 40_000  # of a sample that models are fitted to
+_MOST_ROWS = 40_000  # size of the sample that models are fitted to
 _SEARCH_ROWS = 4000
 _LEAVES = 16
 _TRIALS = 1500  # single weights changed in a local search
-_STEPS = (1.0, 0.2, 0.04)  # in deviations of the scores
+_STEPS = (1.0, 0.2, 0.04)  # in standard deviations of the scores
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A fitted model: its name, and what it does on rows of features."""
+    """A fitted model: its name, and the function from feature vectors to actions."""
 
     name: str
     choose: Callable[[FloatArray], Actions]
@@ -40,7 +40,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Trees:
-    """Models of scikit-learn that predict the losses: one of all actions, or one of each."""
+    """Models of scikit-learn that predict the losses: one for all actions, or one for each."""
 
     models: tuple[Any, ...]
 
@@ -52,7 +52,7 @@ class Trees:
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """Weights [p, K], the constant feature last where there is one."""
+    """Linear model with weights [p, K]; a constant feature, if any, is the last one."""
 
     weights: FloatArray
     intercept: bool
@@ -63,7 +63,7 @@ class Linear:
 
 
 class Sample:
-    """Rows of features with the losses of all actions: all of them, or some drawn evenly."""
+    """Feature vectors with the losses of all actions; a uniform sample if there are too many."""
 
     def __init__(self, most: int = _MOST_ROWS) -> None:
         self.most = most
@@ -72,7 +72,7 @@ class Sample:
         self._rng = np.random.default_rng(0)
 
     def add(self, row: FloatArray, losses: FloatArray) -> None:
-        """One more round."""
+        """Add a round."""
         new = self.seen, np.array(row, dtype=np.float64), np.array(losses, dtype=np.float64)
         self.seen += 1
         if len(self._kept) < self.most:
@@ -82,29 +82,30 @@ class Sample:
 
     @property
     def numbers(self) -> NDArray[np.intp]:
-        """Of the rounds, from 0."""
+        """Numbers of the sampled rounds, from 0."""
         return np.array([number for number, _, _ in self._kept], dtype=np.intp)
 
     @property
     def rows(self) -> FloatArray:
-        """[n, p]."""
+        """Feature vectors [n, p]."""
         return np.array([row for _, row, _ in self._kept])
 
     @property
     def losses(self) -> FloatArray:
-        """[n, K]."""
+        """Losses [n, K]."""
         return np.array([losses for _, _, losses in self._kept])
 
 
 def candidates(
     oracle: Oracle, leader: Policy, sample: Sample, *, other_models: bool = True
 ) -> list[Candidate]:
-    """What may be the best policy: the class's own fit, other models, and for linear classes a
-    local search from the best linear one.
+    """Fit candidates for the best policy: the fit of the policy class, and other models.
+
+    For linear classes the last candidate is a local search from the best linear model.
 
     Examples
     --------
-    Rare events, which a least-squares fit tells apart badly:
+    Rare events, which a least-squares fit separates badly:
 
     >>> import hannan as hn
     >>> from hannan.experiments.search import Sample, candidates, mean_loss
@@ -138,7 +139,7 @@ def candidates(
 
 
 def mean_loss(candidate: Candidate, sample: Sample) -> float:
-    """What its choices cost on a sample."""
+    """Return the mean loss of a candidate's actions on a sample."""
     return _cost(candidate.choose(sample.rows), sample.losses)
 
 
@@ -158,22 +159,22 @@ def _no_warnings() -> Iterator[None]:
 
 
 def fit_rule(name: str, rows: FloatArray, losses: FloatArray) -> Candidate:
-    """A rule that says which action to take, fitted to rows with the losses of all actions.
+    """Fit a rule that chooses an action for a feature vector.
 
     Parameters
     ----------
     name
-        "linear rule", the best on these rows of ridge regression, logistic regression weighted by
-        what is at stake, and a local search; "stump", "decision tree" or "boosted trees", which
-        predict the losses.
+        Class of the rule. "stump", "decision tree" and "boosted trees" predict the losses. "linear
+        rule" is the best of three models on these rows: ridge regression, logistic regression
+        weighted by differences of losses, and a local search.
     rows
-        Features [n, p].
+        Feature vectors [n, p].
     losses
-        Of all actions [n, K].
+        Losses of all actions [n, K].
 
     Examples
     --------
-    To pass a fraud costs 50, to stop a good payment 2:
+    Passing a fraud costs 50, stopping a good payment costs 2:
 
     >>> import numpy as np
     >>> import hannan as hn
@@ -200,11 +201,11 @@ def fit_rule(name: str, rows: FloatArray, losses: FloatArray) -> Candidate:
 
 
 RULES = ("linear rule", "stump", "decision tree", "boosted trees")
-"""Classes of rules that are fitted beside each other."""
+"""Classes of rules that are fitted for comparison."""
 
 
 def _fewest(rows: FloatArray) -> int:
-    """Rows of a leaf: enough that a fit is more than the memory of single rounds."""
+    """Return the least number of rows in a leaf, so that a fit does not memorise single rounds."""
     return max(5, len(rows) // 500)
 
 
@@ -220,7 +221,7 @@ def _tree(rows: FloatArray, losses: FloatArray, leaves: int) -> Trees:
 def _boosted(rows: FloatArray, losses: FloatArray) -> Trees:
     from sklearn.ensemble import HistGradientBoostingRegressor  # type: ignore[import-untyped]
 
-    # Threads that wait for each other would take many times as long for so few rows.
+    # With so few rows, several threads would be many times slower than one.
     with one_thread():
         models = [
             HistGradientBoostingRegressor(
@@ -237,9 +238,9 @@ def _boosted(rows: FloatArray, losses: FloatArray) -> Trees:
 
 
 def _logistic(rows: FloatArray, losses: FloatArray, intercept: bool) -> list[Candidate]:
-    """A model of the cheapest action, each row weighted by what another one would cost more.
+    """Fit a model of the cheapest action, with rows weighted by the mean extra loss of the others.
 
-    None where one action is always the cheapest.
+    Return an empty list if one action is always the cheapest.
     """
     from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 
@@ -261,13 +262,13 @@ def _logistic(rows: FloatArray, losses: FloatArray, intercept: bool) -> list[Can
     found[: rows.shape[1], model.classes_] = -(scores / spread).T
     if intercept:
         never = np.abs(_design(rows, True) @ found).max() + np.abs(constants).max() + 1.0
-        found[-1] = 1e3 * never  # of actions that are never the cheapest
+        found[-1] = 1e3 * never  # for actions that are never the cheapest
         found[-1, model.classes_] = -constants
     return [Candidate("logistic regression", Linear(found, intercept))]
 
 
 def _improved(found: list[Candidate], rows: FloatArray, losses: FloatArray) -> Candidate:
-    """The best linear model, its weights changed one by one as long as that helps."""
+    """Improve the best linear model by changing single weights as long as the loss falls."""
     start = min(found, key=lambda each: _cost(each.choose(rows), losses))
     linear = start.choose
     assert isinstance(linear, Linear)
@@ -279,7 +280,7 @@ def _improved(found: list[Candidate], rows: FloatArray, losses: FloatArray) -> C
     sizes = np.sqrt((X * X).mean(axis=0))
     usual = float(np.median(scores.std(axis=0))) or 1.0
     p, K = weights.shape
-    # Constants first.
+    # Change the constants first.
     order = [(i, k) for i in reversed(range(p)) if sizes[i] > 0.0 for k in range(K)]
     trials = 0
     for size in _STEPS:

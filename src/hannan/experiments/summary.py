@@ -1,4 +1,4 @@
-"""Results read: regret against the best policy, and rows of a table with intervals."""
+"""Summaries of results: regret against the best policy, and means with confidence intervals."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Record = dict[str, Any]
 
 
 def compared(records: Iterable[Record], spare: bool = False) -> list[Record]:
-    """The records of learners, each beside the best policy of its world.
+    """Return the records of learners, each with the best policy of its environment.
 
-    With `spare` also those of single actions that are not the best one.
+    `spare` includes single actions that are not the best one.
 
-    Where a world does not react, the best policy in hindsight has a record of its own: its
-    curve goes into the records of all who played that world with that seed.
+    In an oblivious environment the best policy in hindsight has a separate record. Its curve is
+    copied into the records of all learners in that environment with that seed.
     """
     played: list[Record] = []
     best: dict[str, Any] = {}
@@ -50,14 +50,14 @@ class Interval:
         return self.show()
 
     def show(self, digits: int = 4) -> str:
-        """For tables."""
+        """Format the interval for a table, with this number of decimals."""
         spread = "" if self.half_width is None else f" ± {self.half_width:,.{digits}f}"
         return f"{self.mean:,.{digits}f}{spread}"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A learner in an environment, over all seeds; None where nothing is known."""
+    """Summary of a learner in an environment, over all seeds; None for unknown values."""
 
     environment: str
     learner: str
@@ -66,35 +66,38 @@ class Row:
     mean_loss: Interval | None
     regret: Interval | None
     best: Interval | None
-    """The mean loss of the best policy in hindsight."""
+    """Mean loss of the best policy in hindsight."""
     found: str | None
-    """Where that is only the best one found: the models that found it, most frequent first."""
+    """Models that found the best policy, most frequent first; None if the optimum is exact."""
     bound: Interval | None
     certificate: Interval | None
     calls_per_round: float
     effective: float
     rounds_per_second: float | None
     hints: Hints | None
-    """Of a learner with a predictor under bandit feedback: how well its hints did."""
+    """Performance of the hints, if the learner has a predictor and bandit feedback."""
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return the row as a dict of plain values."""
         return asdict(self)
 
 
 def summarise(
     records: Iterable[Record], times: Mapping[str, Mapping[str, Any]], spare: bool = False
 ) -> list[Row]:
-    """A row for each learner in each environment, in the order of the records: means over seeds.
+    """Return a row with means over seeds for each learner in each environment.
+
+    Rows are in the order of the records.
 
     Parameters
     ----------
     records
-        Of finished cells, as `Run.records` holds them.
+        Records of finished cells, such as `Run.records`.
     times
-        Of some or all cells, by key: `Run.times`.
+        Times of some or all cells, by key, such as `Run.times`. If the times of a learner are
+        incomplete, its row has no rounds per second.
     spare
-        Whether single actions that are not the best one have rows, too.
+        Whether to include single actions that are not the best one. Default: False.
 
     Examples
     --------
@@ -123,7 +126,7 @@ def summarise(
 
 
 def interval(values: Iterable[float | None]) -> Interval | None:
-    """Of these values, if there are any and none is missing."""
+    """Return the mean of the values with its interval; None if one is missing or there are none."""
     listed = list(values)
     if not listed or any(value is None for value in listed):
         return None
@@ -134,7 +137,7 @@ def interval(values: Iterable[float | None]) -> Interval | None:
 
 
 def found_by(models: Iterable[str | None]) -> str | None:
-    """The models that found the best policies of several seeds; None if there are none.
+    """Count the models that found the best policies of several seeds; None without models.
 
     Examples
     --------
@@ -181,7 +184,7 @@ def _row(
 
 
 def _world(record: Record) -> str:
-    """What two records of the same world, class and seed have in common."""
+    """Return a key that is equal for records with equal environment, policy class and seed."""
     own = ("learner", "shared_with_learner", "data_of_learner")
     cell = {name: value for name, value in record["cell"].items() if name not in own}
     return json.dumps(cell, sort_keys=True)

@@ -1,4 +1,4 @@
-"""The record of a game."""
+"""Record of a run of `play`."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ from hannan.core.policy import loss_of
 from hannan.core.validation import FloatArray, check_integer
 from hannan.oracles import Switching
 
-_PARTS = 10  # of a game, whose mean losses a notebook shows
+_PARTS = 10  # parts of the run in a notebook's table
 
 
 class Trace:
-    r"""What was played, what it cost, and what the best policy would have cost.
+    r"""Record of all rounds of a run: actions, losses, regret and the best policy in hindsight.
 
-    With the weights :math:`w_t` of the rounds, which are 1 but where a log is replayed,
+    With the weights :math:`w_t` of the rounds, which are 1 except on a replayed log,
 
     .. math:: \text{mean loss} = \frac{\sum_t w_t \ell_t}{\sum_t w_t},
               \qquad \text{effective} = \frac{(\sum_t w_t)^2}{\sum_t w_t^2},
 
-    and regret is T times the mean loss, less the loss of the best policy on `outcomes`.
+    and regret is T times the mean loss, minus the loss of the best policy on `outcomes`.
 
     Attributes
     ----------
     oracle
-        The policy class that regret is measured against.
+        Policy class that regret is measured against.
     contexts
-        The contexts, in order.
+        Contexts of all rounds, in order.
     oracle_calls
-        Calls the learner made to its oracle during the game.
+        Number of oracle calls of the learner during the run.
     first
-        The number of the first round: not 0 if the learner had played before.
+        Number of the first round. It is 0 unless the learner has already played rounds.
 
     Examples
     --------
     >>> import hannan as hn
-    >>> world = hn.environments.FromArrays([0, 0, 0], [[0, 1], [0, 1], [1, 0]])
+    >>> environment = hn.environments.FromArrays([0, 0, 0], [[0, 1], [0, 1], [1, 0]])
     >>> learner = hn.baselines.FollowTheLeader(hn.oracles.AllPolicies(1, 2))
-    >>> trace = hn.play(learner, world, horizon=3)
+    >>> trace = hn.play(learner, environment, horizon=3)
     >>> trace
     <trace of 3 rounds, mean loss 0.333>
     >>> trace.actions.tolist(), trace.losses.tolist(), trace.regret()
@@ -69,7 +69,7 @@ class Trace:
         self._comparable = True
 
     def record(self, this_round: Round) -> None:
-        """Take down a round that has been played."""
+        """Record a round after it was played."""
         assert this_round.action is not None
         self.contexts.append(this_round.context)
         self._actions.append(this_round.action)
@@ -91,7 +91,7 @@ class Trace:
         return ", ".join(facts) + ">"
 
     def _repr_html_(self) -> str:
-        """The mean loss in each tenth of the game; no oracle is called."""
+        """Return a table of the mean loss in each tenth of the run, without oracle calls."""
         now, rows = self.current_losses, []
         for part in np.array_split(np.arange(len(self)), min(len(self), _PARTS) or 1):
             weights, losses = self.weights[part], self.losses[part]
@@ -104,12 +104,18 @@ class Trace:
         return page(paragraph(repr(self)[1:-1], strong=True), table(heads, rows))
 
     def to_frame(self) -> Any:
-        """Return a row for each round, as a frame.
+        """Return a data frame with a row for each round.
 
-        The columns: round, counted from 1; action (a list for a set); loss; cumulative_loss. Where
-        they are known: weight, on a log; current_loss; best_loss, of the best policy in hindsight,
-        and regret, cumulative_loss minus the sum of best_loss, which costs one oracle call.
-        On a log cumulative_loss is the mean loss so far times the number of rounds.
+        The columns are:
+
+        - round, counted from 1.
+        - action (a list for a set of elements).
+        - loss.
+        - cumulative_loss; on a log, the mean loss so far times the number of rounds.
+        - weight, on a log.
+        - current_loss, the loss of the current rule, if known.
+        - best_loss, the loss of the best policy in hindsight, if known (costs one oracle call).
+        - regret, cumulative_loss minus the sum of best_loss, if known.
         """
         actions = [
             action if isinstance(action, int) else np.asarray(action).tolist()
@@ -132,14 +138,14 @@ class Trace:
         """Draw the mean loss so far, and return matplotlib's axes.
 
         Further lines show the mean loss so far of the best policy in hindsight and of the current
-        rule, where they are known. The distance to the best policy, times the number of rounds, is
-        the regret. The lines begin after 1 % of the rounds. Needs matplotlib
+        rule, if they are known. The distance to the best policy, times the number of rounds, is
+        the regret. The lines begin after 1 % of the rounds. The method needs matplotlib
         (`pip install 'hannan[report]'`).
 
         Parameters
         ----------
         ax
-            Axes to draw on. Default: new ones.
+            Axes to draw on. Default: new axes.
         """
         ax = axes(self, ax)
         lines = {"learner": self._so_far(self.losses, self.weights)}
@@ -161,7 +167,7 @@ class Trace:
         return ax
 
     def _so_far(self, losses: FloatArray, weights: FloatArray | None = None) -> FloatArray:
-        """Return the mean of losses up to each round; NaN before any of them counts."""
+        """Return the mean of losses up to each round; NaN while all weights are 0."""
         if weights is None:
             weights = np.ones(len(losses))
         total, weight = np.cumsum(weights * losses), np.cumsum(weights)
@@ -170,7 +176,7 @@ class Trace:
         return out
 
     def _best_losses(self) -> FloatArray | None:
-        """Return the losses of the best policy in hindsight; None where it is not known."""
+        """Return the losses of the best policy in hindsight; None if that policy is unknown."""
         if self.oracle is None or not self._comparable or not self._actions:
             return None
         best = self.best_policy
@@ -178,82 +184,83 @@ class Trace:
 
     @property
     def actions(self) -> NDArray[np.intp] | list[Action]:
-        """The actions, in order: an array of ints, or a list of sets of chosen elements."""
+        """Actions of all rounds: an array of ints, or a list of sets of chosen elements."""
         if all(isinstance(action, int) for action in self._actions):
             return np.array(self._actions, dtype=np.intp)
         return self._actions
 
     @cached_property
     def outcomes(self) -> FloatArray:
-        """The losses of all elements, [T, K]; on a log, estimates of them.
+        """Losses of all elements, [T, K]; on a log, estimates of these losses.
 
-        NaN for elements of sets in rounds in which they were not available.
+        If actions are sets, the loss of an element is NaN in the rounds where it was unavailable.
         """
         return np.array(self._losses, dtype=np.float64)
 
     @cached_property
     def losses(self) -> FloatArray:
-        """The loss observed in each round.
+        """Loss of the learner's action in each round.
 
-        That is the loss suffered; but on a log it is what the logged action cost, whatever was
-        played, and `weights` says how much it counts. Their mean is then `mean_loss`.
+        On a log it is the loss of the logged action, whichever action the learner chose. The mean
+        of `losses`, weighted with `weights`, is `mean_loss`.
         """
         return np.array(self._suffered, dtype=np.float64)
 
     @cached_property
     def weights(self) -> FloatArray:
-        """How much each round counts: 1, but on a log (see `FromLog`)."""
+        """Weight of each round: 1, except on a log (see `FromLog`)."""
         return np.array(self._weights, dtype=np.float64)
 
     @property
     def mean_loss(self) -> float:
-        """Σ w · loss / Σ w: the mean loss, or an estimate of it from a log; nan if Σ w = 0."""
+        """Mean loss, or its estimate from a log: Σ w · loss / Σ w; NaN if Σ w = 0."""
         weights = np.array(self._weights)
         return float(np.average(self._suffered, weights=weights)) if weights.any() else math.nan
 
     @property
     def effective(self) -> float:
-        """How many rounds of play `mean_loss` is worth: (Σ w)² / Σ w²; all but on a log."""
+        """Effective sample size of `mean_loss`: (Σ w)² / Σ w²; all rounds, except on a log."""
         weights = np.array(self._weights)
         return float(weights.sum() ** 2 / (weights @ weights)) if weights.any() else 0.0
 
     @property
     def current_losses(self) -> FloatArray | None:
-        """What the action really taken cost in each round; None where rounds do not say.
+        """Loss of the current rule's action in each round; None if the data do not contain it.
 
-        The data of a file, frame or log may: see their parameter `current`.
+        Environments of files, frames and logs take the current rule as parameter `current`.
         """
         known = [loss for loss in self._current if loss is not None]
         return np.array(known) if known and len(known) == len(self) else None
 
     @property
     def current_mean_loss(self) -> float | None:
-        """The mean of `current_losses`, to be compared with `mean_loss`."""
+        """Mean of `current_losses`, for comparison with `mean_loss`; None if unknown."""
         losses = self.current_losses
         return None if losses is None else float(losses.mean())
 
     @cached_property
     def best_policy(self) -> Policy:
-        """The best policy in hindsight, or the oracle's best if it is inexact: one oracle call."""
+        """Best policy in hindsight that the oracle finds; costs one oracle call."""
         oracle = self._need_oracle()
         total = oracle.objective()
-        # Reductions may care how often a context came: only for exact ones losses are summed first.
+        # An inexact reduction may depend on how often a context occurs: sum losses only if exact.
         summed = oracle.exact and self._linear
         for context, losses in self._totals() if summed else self._rounds():
             total.add(context, losses)
         return total.leader()
 
     def best_sequence(self, switches: int, *, grid: int = 1) -> Policy:
-        """The best sequence of policies in hindsight that switches at most so often.
+        """Find the best sequence of policies in hindsight with at most `switches` switches.
 
-        It is a policy on pairs (number of the round, context).
+        The sequence is a policy on pairs (number of the round, context).
 
         Parameters
         ----------
         switches
-            k.
+            Maximum number k of switches.
         grid
-            b: switches only in every b-th round, for speed; see `oracles.Switching`.
+            Distance b between possible switches: a larger b is faster. See `oracles.Switching`.
+            Default: 1, so every round can switch.
         """
         oracle = self._need_oracle()
         base = oracle.base if isinstance(oracle, Switching) else oracle
@@ -263,19 +270,21 @@ class Trace:
         return total.leader()
 
     def regret(self, switches: int | None = None, *, grid: int = 1) -> float:
-        """Loss suffered minus the best policy's loss (the oracle's best, if it is inexact).
+        """Return the learner's total loss minus the loss of the best policy that the oracle finds.
 
-        On a log the loss suffered is T times `mean_loss`, and the policy's loss is that on
-        `outcomes`, which it was chosen for: estimates both. NaN where sets were played while
-        elements were closed: what others would have lost is not known.
+        On a log both losses are estimates: the learner's loss is T times `mean_loss`, and the
+        policy's loss is its total on `outcomes`, which it was chosen for. The regret is NaN if
+        actions are sets and some elements were unavailable, because the losses of other sets are
+        unknown then.
 
         Parameters
         ----------
         switches
-            k: compare with `best_sequence` in place of `best_policy`. A class that switches
-            itself is replaced by its base first.
+            Number k of switches, to compare with `best_sequence` instead of `best_policy`. If the
+            policy class is `Switching`, its inner oracle replaces it. Default: None, for
+            `best_policy`.
         grid
-            Of the sequence.
+            Distance between possible switches of the sequence. Default: 1.
 
         Examples
         --------
@@ -301,9 +310,9 @@ class Trace:
         return float((self.weights * self.losses).sum() * share - total)
 
     def regret_curve(self, every: int = 1) -> tuple[NDArray[np.intp], FloatArray]:
-        """Regret after every so many rounds, each against the best policy up to then.
+        """Return the regret after every `every` rounds, each against the best policy so far.
 
-        Returns the numbers of rounds and the regrets. Costs one oracle call for each point.
+        The result is the pair (numbers of rounds, regrets). Each point costs one oracle call.
         """
         check_integer(self, "every", every, 1)
         at = np.unique(np.append(np.arange(every, len(self) + 1, every), len(self)))
@@ -321,7 +330,7 @@ class Trace:
 
     @property
     def _linear(self) -> bool:
-        """Whether losses are numbers, which add: loss functions do not."""
+        """Whether losses are vectors of numbers, which can be added, and not loss functions."""
         return all(isinstance(losses, np.ndarray) for losses in self._losses)
 
     def _rounds(self) -> Iterator[tuple[Any, Any]]:
@@ -330,7 +339,7 @@ class Trace:
             yield context_at(oracle, self.first + t, given), losses
 
     def _totals(self) -> list[tuple[Any, FloatArray]]:
-        """The losses of each distinct context, added up."""
+        """Sum the losses of each distinct context."""
         key = self._need_oracle().key
         totals: dict[Hashable, tuple[Any, FloatArray]] = {}
         for context, losses in self._rounds():
@@ -339,7 +348,7 @@ class Trace:
         return list(totals.values())
 
     def _pairs(self) -> list[tuple[int, Any]]:
-        """The rounds as contexts of a class that switches."""
+        """Return the rounds as contexts of `Switching`: pairs (number of the round, context)."""
         contexts = [context for context, _ in self._rounds()]
         switching = isinstance(self._need_oracle(), Switching)
         return contexts if switching else list(enumerate(contexts, self.first))
@@ -351,7 +360,7 @@ class Trace:
             )
         if not self._comparable:
             raise ParameterError(
-                "There is no best policy where elements of sets were closed: what a fixed set "
-                "would have lost while one of its elements was closed is not known."
+                "The best policy is unknown because some elements of sets were unavailable: the "
+                "loss of a set with an unavailable element is not defined. Compare mean losses."
             )
         return self.oracle
