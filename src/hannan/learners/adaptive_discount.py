@@ -1,4 +1,4 @@
-"""The recommended learner for full information: several rates of forgetting, and a master."""
+"""The recommended learner for full information: several discount factors and a meta-learner."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ from hannan.perturbation import seed_key
 
 DISCOUNTS = (1.0, 0.999, 0.99, 0.9, 0.5, 0.1)
 
-_HIDDEN_STREAM = 5  # the stream of noise that is never played
-_HIDDEN_MEMORY = 2**16  # bytes; shadows are drawn in the order in which losses arrive
+_HIDDEN_STREAM = 5  # random stream of the hidden noise draws; no action depends on it
+_HIDDEN_MEMORY = 2**16  # bytes; hidden noise is drawn in the order in which losses arrive
 
 
-# The action of each base.
+# The action of each base learner.
 _CHOICES = ListOf(Choice(), length=lambda self: len(self.scales)).where(
     lambda self, _: chooses_sets(self)
 ) | Array(
@@ -68,31 +68,34 @@ _CHOICES = ListOf(Choice(), length=lambda self: len(self.scales)).where(
 
 
 class AdaptiveDiscount(Learner):
-    r"""Self-tuned leaders that forget at different rates, and a self-tuned master among them.
+    r"""Combine perturbed leaders with different discount factors by a self-tuned meta-learner.
 
-    For each discount γ a *base* plays like `Discounted`: on the leader of the losses
-    :math:`\sum_{t<T} \gamma^{T-t} \ell_t` under noise of its own. A master, which is shown what
-    each base's action would have lost, follows one of them in each round: the leader of these
-    losses under Laplace noise, tuned by what its own instability has cost. So neither the rate at
-    which the world changes nor the size of any noise has to be known.
+    For each discount γ a *base learner* acts like `Discounted`: it follows the leader of the
+    losses :math:`\sum_{t<T} \gamma^{T-t} \ell_t` under separate noise. In each round a
+    meta-learner follows one base learner: the one with the least total loss under Laplace noise.
+    The meta-learner observes the loss of every base learner's action and tunes its noise by its
+    own instability cost. You need to know neither how fast the environment drifts nor any noise
+    size.
 
     Parameters
     ----------
     oracle, contexts, separator, seed, loss_range
         As in `ContextFTPL`.
     discounts
-        γ of each base, distinct numbers in (0, 1]. 1 forgets nothing.
+        Discount factors γ of the base learners: distinct numbers in (0, 1]. With 1, all rounds
+        count fully. Default: six factors from 1 to 0.1.
     predictor
-        One more base, which plays what this predictor recommends; single actions only. The master
-        is never much worse than it, and all that is said of the others stays true.
+        Model of the losses, for single actions only. It adds one more base learner, which plays
+        the predictor's recommendation. The meta-learner is never much worse than it, and the
+        guarantee against the other base learners stays valid. Default: None.
 
     Guarantee
     ---------
-    With an exact oracle, against adaptive adversaries, for losses of width W and n bases. Let
-    M_T be the master's own bound, :math:`E[M_T] \le \tfrac54 W (2\sqrt{2 G_n T} + 1)`, G_n the mean
-    of the largest of n unit Laplace variates, 1.76 for the six here. Then for *every* γ among the
-    discounts, with :math:`L_\gamma(t) = \min_\pi \sum_{s \le t} \gamma^{t-s} \ell_s(\pi(x_s))` and
-    C_γ the bound of `Discounted` on discounted regret,
+    With an exact oracle, against adaptive adversaries, for losses of width W and n base learners.
+    Let M_T be the meta-learner's own bound, :math:`E[M_T] \le \tfrac54 W (2\sqrt{2 G_n T} + 1)`,
+    with G_n the mean of the largest of n unit Laplace variates, 1.76 for the default six. Let C_γ
+    be the bound of `Discounted` on discounted regret. Then for *every* γ among the discounts, with
+    :math:`L_\gamma(t) = \min_\pi \sum_{s \le t} \gamma^{t-s} \ell_s(\pi(x_s))`,
 
     .. math:: E \sum_{t \le T} \ell_t(a_t) \le E \Bigl[ L_\gamma(T) + (1-\gamma) \sum_{t<T}
               L_\gamma(t) \Bigr] + (1 + (1-\gamma)(T-1))\, C_\gamma + E[M_T] .
@@ -100,12 +103,12 @@ class AdaptiveDiscount(Learner):
     For γ = 1 this is regret against the best policy, at most
     :math:`2\sqrt{2\kappa G V} + 2W + E[M_T]`. Against a sequence of policies that changes k times
     the first term is at most its loss plus :math:`k W \gamma/(1-\gamma)`. `regret_bound(switches)`
-    is the smallest of these bounds. `certificate` measures those of the master and of the base with
-    γ = 1 on the way. Proofs: docs/explanation/paper-notes.md, section 3.12.
+    is the smallest of these bounds. `certificate` measures those of the meta-learner and of the
+    base learner with γ = 1 during the run. Proofs: docs/explanation/paper-notes.md, section 3.12.
 
-    Losses may come late (`decide`, `update(…, decision=…)`): the certificate then stays valid
-    against fixed policies, whatever the delays depend on, for all rounds decided; every decision
-    that is not answered costs it 2W. `regret_bound` is None as soon as a loss was late.
+    With delayed feedback (`decide`, `update(…, decision=…)`) the certificate stays valid against
+    fixed policies for all rounds decided, even if the delays depend on the actions. Every decision
+    without feedback adds 2W to it. `regret_bound` is None after the first delayed loss.
 
     Examples
     --------
@@ -124,7 +127,7 @@ class AdaptiveDiscount(Learner):
 
     oracle: Oracle
     noise_memory: ClassVar[int] = 2**27
-    """Bytes of noise made ready ahead of time. It never changes what is played."""
+    """Bytes of noise generated in advance; the actions do not depend on this number."""
 
     stored = State(
         _discounted_totals=Part(),
@@ -137,18 +140,18 @@ class AdaptiveDiscount(Learner):
     )
 
     class Round(OpenRound):
-        """A round of all bases and the master."""
+        """A round of all base learners and the meta-learner."""
 
-        first: int = 0  # number of the first draw; base i takes draw first + i
-        learned: int = 0  # how many losses were known
-        scales: FloatArray = np.empty(0)  # 1/ε of each base, and of the master
-        meta_scale: float = 0.0
-        actions: Choices = np.empty(0, np.intp)  # of each base, and whom the master follows
-        followed: int = 0
-        measures_delays: bool = False
-        hidden_choices: Choices = actions  # the same under noise that nobody sees
+        first: int = 0  # number of the first draw; base learner i takes draw first + i
+        learned: int = 0  # number of rounds with feedback before this decision
+        scales: FloatArray = np.empty(0)  # 1/ε of each base learner
+        meta_scale: float = 0.0  # 1/ε of the meta-learner
+        actions: Choices = np.empty(0, np.intp)  # the action of each base learner
+        followed: int = 0  # index of the base learner that the meta-learner follows
+        measures_delays: bool = False  # whether the round has hidden noise draws
+        hidden_choices: Choices = actions  # `actions` and `followed` under the hidden noise draws
         hidden_followed: int = 0
-        advice: int | None = None  # what the predictor recommends
+        advice: int | None = None  # the predictor's recommendation
 
         stored = State(
             first=Count(),
@@ -179,8 +182,8 @@ class AdaptiveDiscount(Learner):
         self.oracle = fixed_actions(self, oracle)
         if isinstance(oracle, Timed):
             raise ParameterError(
-                f"{type(oracle).__name__} changes with time itself, and what has been forgotten of "
-                "it cannot be told: play it with ContextFTPL."
+                f"AdaptiveDiscount cannot discount the past of {type(oracle).__name__}, a policy "
+                "class that changes with time. Use ContextFTPL."
             )
         self.contexts = contexts
         self.separator = separator
@@ -190,7 +193,7 @@ class AdaptiveDiscount(Learner):
         self.loss_range = loss_range
         self._range = check_loss_range(self, loss_range)
         self._rates = self._check_discounts(discounts)
-        # The base that forgets nothing.
+        # Index of the base learner with γ = 1.
         self._plain = self._rates.index(1.0) if 1.0 in self._rates else None
         key = seed_key(seed)
         X = ContextSet(self, oracle, contexts, separator, key)
@@ -209,17 +212,17 @@ class AdaptiveDiscount(Learner):
     # The round --------------------------------------------------------------------------------
 
     def _prepare(self, opened: Round) -> None:
-        """ε of every leader, and which draws are theirs."""
+        """Set ε and the noise draws of every base learner and of the meta-learner."""
         leader = self._leader
         opened.first = leader.number
         opened.learned = self.rounds
-        # η G, by which the peak of D is divided; 0 while there is no noise.
+        # η G, the divisor of the peak of D; 0 while there is no noise.
         G = None if leader.noise is None else leader.found
         size = 0.0 if G is None else eagerness_of(self.oracle) * G.value
         opened.scales = self._tuning.scales(size)
         opened.meta_scale = self._meta_learner.scale
-        # With decisions about, whether a loss overtakes another may depend on the actions, so that
-        # a round must not be measured under the noise it was played with.
+        # With `decide`, the order of the losses may depend on the actions. So a round must not be
+        # measured under the noise that chose its action.
         opened.measures_delays = self._ledger.made > 0 or opened.number is not None
         if self.predictor_ is not None:
             opened.advice = advice_of(
@@ -227,7 +230,7 @@ class AdaptiveDiscount(Learner):
             )
 
     def _act(self, opened: Round) -> None:
-        """Let every base choose, and follow one of them."""
+        """Let every base learner choose, and follow one of them."""
         discounted_totals, leader, meta_learner = (
             self._discounted_totals,
             self._leader,
@@ -257,13 +260,16 @@ class AdaptiveDiscount(Learner):
             opened.calls += self._leader.collect()
 
     def _update(self, opened: Round, loss: Any) -> None:
-        """Show all leaders the losses, and count what it cost not to have known them."""
+        """Let all base learners learn from the losses, and add their instability costs."""
         if isinstance(loss, LossFunction):
-            raise LossError(f"AdaptiveDiscount takes a loss for each element; got {loss!r}.")
+            raise LossError(
+                "AdaptiveDiscount needs a loss for each element, not a loss function; got "
+                f"{loss!r}."
+            )
         known, context = self._leader.n_actions, opened.context
         f, low, high = check_full_losses(self.oracle, loss, known, self._range)
         leader = self._leader if known is not None else self._leader.sized(len(f))
-        later = leader.seeing(context) or leader  # on a renewed X, if it is time
+        later = leader.seeing(context) or leader  # on the renewed X, if X is due for renewal
         costs = _costs(f, opened.actions)
         measured = _costs(f, opened.hidden_choices) if opened.measures_delays else costs
         missed = self.rounds - opened.learned
@@ -271,7 +277,7 @@ class AdaptiveDiscount(Learner):
         top = self._tuning.reached(opened.scales, missed)
         unready = leader.noise is None or later is not leader
         if unready and (self._tuning.peak.any() or out_of_order or measured.max() > low):
-            # The scales of the next round need G: if the oracle fails, it must be now.
+            # The scales of the next round need G: if the oracle fails, let it fail now.
             later.get_ready()
         noise = self._hidden_noise(leader) if opened.measures_delays else leader.noise
         if out_of_order:
@@ -282,7 +288,7 @@ class AdaptiveDiscount(Learner):
             asked = context, Draws(noise, opened.first, top), self._scored_plays(opened), f
             if self.predictor_ is None:
                 after = self._discounted_totals.settle(*asked)
-            else:  # which may fail too, so that the round is added last
+            else:  # the predictor may fail, too, so the round is added last
                 after = self._discounted_totals.actions(*asked)
                 self._learn(opened, f)
                 self._discounted_totals.add(context, f)
@@ -304,29 +310,32 @@ class AdaptiveDiscount(Learner):
         self._leader = later
 
     def _learn(self, opened: Round, losses: FloatArray) -> None:
-        """Show the predictor all losses of what was available."""
+        """Let the predictor learn from the losses of all available actions."""
         if self.predictor_ is not None:
             some = opened.available
             seen = np.arange(len(losses)) if some is None else some
             self.predictor_.learn(opened.context, seen, losses[seen])
 
-    # What is said -----------------------------------------------------------------------------
+    # Statements -------------------------------------------------------------------------------
 
     def best_policy(self) -> Policy:
-        """The best policy for the losses as the base that has lost least discounts them."""
+        """Return the best policy for the losses with the discount of the best base learner."""
         totals = self._meta_learner.totals[: len(self._rates)]
         return losses_alone(self._discounted_totals.total(int(totals.argmin()))).leader()
 
     def certificate(self, confidence: float = 0.95) -> Certificate:
-        """What can be said about regret against fixed policies so far.
+        """Return the statements on the regret against fixed policies so far.
 
-        `confidence` is the probability of the high-probability statement.
+        `confidence` is that of the high-probability statement.
         """
         check_probability(self, "confidence", confidence)
         game, ledger, plain = self._evidence(), self._ledger, self._plain
         notes = game.obstacles()
         if plain is None:
-            notes.append("every base forgets: nothing is known of regret against fixed policies")
+            notes.append(
+                "no base learner has discount 1: there is no statement on regret against fixed "
+                "policies"
+            )
         loss, regret = self._account.loss, None
         if plain is not None:
             regret, unknown = certificates.realised_regret(
@@ -334,16 +343,19 @@ class AdaptiveDiscount(Learner):
             )
             notes += unknown
         missing = len(ledger.waiting) + ledger.forgotten
-        # A round that a second `act` replaced had no shadow: which rounds remain may depend on the
-        # very noise that they are measured under.
+        # A round that a second `act` replaced had no hidden noise draw. So which rounds remain may
+        # depend on the noise under which they are measured.
         void = ledger.dropped > 0
         if void:
             notes += certificates.feedback_notes(ledger)
         elif missing:
-            notes.append(f"unanswered decisions: {missing}, two widths are added for each")
+            notes.append(
+                f"decisions without feedback: {missing}; the bounds count each at twice the width "
+                "of the losses"
+            )
             void = math.isinf(self._width)
         if ledger.delayed:
-            notes.append("losses came late: the measured bound holds, others are not known")
+            notes.append("feedback was delayed: only the measured bound holds")
         notes += certificates.availability_notes(self._availability)
         bounds: dict[str, Any] = {}
         if plain is not None and not void and game.has_theorem:
@@ -355,8 +367,8 @@ class AdaptiveDiscount(Learner):
             bounds = {"measured": measured, "confidence": confidence}
             if not ledger.delayed and not missing:
                 bounds["a_priori"] = self._account.stability + self._meta_learner.stability + error
-                # Each draw of a round moves the sum by one width: that of the base and of the
-                # master, and those of their shadows.
+                # Each noise draw of a round moves the sum by one width: one of the base learner,
+                # one of the meta-learner, and their hidden ones.
                 draws = (4 if ledger.made else 2) * self.rounds
                 bounds["high_probability"] = certificates.likely_bound(
                     measured, self._width, draws, confidence
@@ -364,9 +376,10 @@ class AdaptiveDiscount(Learner):
         return Certificate.of(self.rounds, loss, notes, realised_regret=regret, **bounds)
 
     def regret_bound(self, switches: int = 0) -> float | None:
-        """What theory promises for expected regret so far, for any adversary; None if nothing.
+        """Return an upper bound on the expected regret so far, for any adversary, or None.
 
-        Against the best sequence of policies that changes at most so many times.
+        The comparator is the best sequence of policies with at most `switches` changes; 0
+        (default) is a fixed policy.
         """
         k = check_integer(self, "switches", switches, 0)
         T = self.rounds
@@ -378,7 +391,7 @@ class AdaptiveDiscount(Learner):
             return None
         least = math.inf
         for rate in self._rates if k == 0 else [rate for rate in self._rates if rate < 1.0]:
-            # Discounted regret at every time, and what a change costs until it is forgotten.
+            # Discounted regret at every time, and the cost of a change until it is discounted away.
             changes = self._width * k * rate / (1.0 - rate) if k else 0.0
             least = min(least, (1.0 + (1.0 - rate) * (T - 1)) * self._base_bound(rate, T) + changes)
         return None if math.isinf(least) else least + self._meta_learner.bound(T, self._width)
@@ -386,7 +399,7 @@ class AdaptiveDiscount(Learner):
     def worst_case(
         self, rounds: int, restarts: int, total_delay: int = 0, unanswered: int = 0
     ) -> float | None:
-        """That against fixed policies, for a game with restarts; infinite where there is none."""
+        """Return the bound against fixed policies with restarts; infinite if none is known."""
         if total_delay or unanswered:
             return math.inf
         known = math.isfinite(self._width) and self._leader.n_actions is not None
@@ -396,13 +409,13 @@ class AdaptiveDiscount(Learner):
         return own + self._base_bound(1.0, rounds, restarts)
 
     def _base_bound(self, rate: float, rounds: int, restarts: int = 0) -> float:
-        """C: at most the discounted regret of a base in expectation."""
+        """Return C, a bound on the expected discounted regret of a base learner."""
         weights = rounds if rate == 1.0 else (1.0 - rate ** (2 * rounds)) / (1.0 - rate**2)
         return self._evidence().self_tuned(rounds, restarts, squares=self._width**2 * weights)
 
     @property
     def base_losses(self) -> dict[float | str, float]:
-        """What each base has lost so far, by its discount: which rate suits the world."""
+        """Total loss of each base learner by its discount: shows which discount suits the data."""
         names: list[float | str] = [*self._rates]
         if self.predictor_ is not None:
             names.append("predictor")
@@ -413,13 +426,13 @@ class AdaptiveDiscount(Learner):
         return loss_of(losses, action)
 
     def fresh(self, number: int) -> Self:
-        """A new learner like this one, which keeps what is known of the class itself: its G."""
+        """Return a new learner with the same parameters and with G, if G has been computed."""
         twin = super().fresh(number)
         twin.share_complexity(self)
         return twin
 
     def share_complexity(self, other: AdaptiveDiscount) -> None:
-        """Take over G from a learner of the same class on the same contexts, where it is known."""
+        """Take G from a learner with the same policy class and contexts, if it is known."""
         self._leader.share_complexity(other._leader)
 
     # Parts ------------------------------------------------------------------------------------
@@ -438,7 +451,7 @@ class AdaptiveDiscount(Learner):
         return np.asarray(distribution)
 
     def _advised(self, opened: Round) -> FloatArray:
-        """Return the distribution of what the predictor recommends."""
+        """Return the distribution with probability 1 on the predictor's recommendation."""
         assert self.oracle.n_actions is not None
         return np.eye(self.oracle.n_actions)[opened.advice]
 
@@ -466,7 +479,7 @@ class AdaptiveDiscount(Learner):
         return np.asarray(np.sum(found, axis=0) / draws)
 
     def _base(self, i: int, opened: Round) -> tuple[Past, NoisyRound]:
-        """The past as one base sees it, and its own round."""
+        """Return the past with the discounts of one base learner, and a round for it alone."""
         inner, total = NoisyRound(opened.context), self._discounted_totals.total(i)
         inner.plays = opened.plays
         scale = float(opened.scales[i]) * self._discounted_totals.unit(i)
@@ -474,7 +487,7 @@ class AdaptiveDiscount(Learner):
         return Past(total, None, self._scored_plays(opened)), inner
 
     def _hidden_noise(self, leader: PerturbedLeader) -> Noise | None:
-        """Noise on the same contexts that nobody sees before its round is learned."""
+        """Return the hidden noise on the same contexts, or None while there is no noise."""
         if leader.noise is None:
             return None
         if self._hidden[0] is not leader.noise:
@@ -483,7 +496,7 @@ class AdaptiveDiscount(Learner):
         return self._hidden[1]
 
     def _scored_plays(self, opened: Round) -> IntArray | None:
-        """What is played for each choice, where scores decide among what is available."""
+        """Return the substitute of each action if scores choose among the available actions."""
         return opened.plays if self._discounted_totals.scored else None
 
     def _evidence(self) -> certificates.Evidence:
@@ -500,7 +513,7 @@ class AdaptiveDiscount(Learner):
 
     @property
     def _width(self) -> float:
-        """How much more than another an action can lose in a round."""
+        """Largest difference between the losses of two actions in a round."""
         return loss_spread(self.oracle, *self._range)
 
     def _total(self) -> Objective:
@@ -524,8 +537,9 @@ class AdaptiveDiscount(Learner):
     def _adopt(self, predictor: Any) -> Any:
         if self.oracle.max_chosen > 1 or self.oracle.n_actions is None:
             raise ParameterError(
-                "AdaptiveDiscount takes a predictor for single actions whose number is known; "
-                f"{type(self.oracle).__name__} has sets of them, or was not given n_actions=."
+                "AdaptiveDiscount takes a predictor only for single actions whose number is known; "
+                f"{type(self.oracle).__name__} chooses sets, or has no n_actions. For single "
+                "actions, pass n_actions= to the oracle; for sets, leave out predictor=."
             )
         return adopt(predictor, n_actions=self.oracle.n_actions)
 
@@ -540,7 +554,7 @@ class AdaptiveDiscount(Learner):
 
 
 def _costs(losses: FloatArray, actions: Choices) -> FloatArray:
-    """The loss of each of some actions."""
+    """Return the loss of each of several actions."""
     if isinstance(actions, np.ndarray):
         return losses.take(actions)
     return np.array([loss_of(losses, action) for action in actions])

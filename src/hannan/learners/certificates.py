@@ -1,7 +1,8 @@
-"""What can be said about regret so far.
+"""Certificates and regret bounds of learners, computed from sums over the rounds so far.
 
-Bounds that are sums over rounds of what each may cost, given the past, hold at stopping times, so
-those of restarted games add up. The worst case of self-tuning is no such sum.
+Some bounds are sums over rounds of the possible cost of each round, given the past. They hold at
+stopping times, so such bounds of the segments between restarts add up. The worst case of
+self-tuning is not such a sum.
 """
 
 from __future__ import annotations
@@ -25,31 +26,30 @@ from hannan.learners.statements import Certificate, SemiBanditCertificate
 from hannan.learners.step_size import Anytime, SelfTuned, StepSize
 
 _OPTIMUM_UNKNOWN = (
-    "the best policy in hindsight is not known for this class: `hn.play` compares with the best "
-    "that several fits find"
+    "the best policy in hindsight is unknown for this policy class: `hn.play` compares with the "
+    "best policy that several fits find"
 )
 _UNKNOWN = "contexts were not known in advance: no theorem applies"
-_INEXACT = "the oracle is inexact: no theorem applies, true regret may be larger"
+_INEXACT = "the oracle is inexact: no theorem applies, and the true regret may be larger"
 SELECTED = (
-    "a round of act() has no loss, and losses were compared with estimates of a predictor: if the "
-    "environment chooses what it answers, nothing holds"
+    "a round of act() has no feedback, and the learner compares losses with a predictor's "
+    "estimates: there is no guarantee, because missing feedback may depend on the action"
 )
 
 
 def availability_notes(sets: Availability, closed: bool = False) -> list[str]:
-    """What regret means where not all actions were always available, or elements of sets closed."""
+    """Return notes on the meaning of regret if actions or elements were sometimes unavailable."""
     if closed and sets.restricted:
         return [
-            "elements were closed in some rounds, and the best set of the others was played: no "
-            "theorem applies, and a closed element is charged what it costs when it is open"
+            "in some rounds elements were unavailable, and the learner played the best set of "
+            "available ones: no theorem applies; a policy that uses an unavailable element is "
+            "charged its loss when available"
         ]
-    how = ": a policy whose action was not is charged its substitute"
+    how = ""
     if sets.by_score:
-        how = (
-            ", and the best-scored of those available was played: no theorem applies, and a policy "
-            "whose action was not available is charged its substitute"
-        )
-    return ["actions were not always available" + how] if sets.restricted else []
+        how = ", and the learner played the best-scored available action: no theorem applies"
+    charged = "a policy that chooses an unavailable action is charged the loss of its substitute"
+    return [f"some actions were unavailable{how}; {charged}"] if sets.restricted else []
 
 
 def _counted(n: int, noun: str) -> str:
@@ -57,43 +57,44 @@ def _counted(n: int, noun: str) -> str:
 
 
 def late_notes(ledger: Ledger) -> list[str]:
-    """What statements count of rounds whose losses were late, or have not come."""
+    """Return notes on delayed, missing and logged feedback, and on added actions."""
     notes = []
     if ledger.delayed:
         pairs = _counted(ledger.total_delay, "pair")
-        notes.append(f"feedback was late: {pairs} of rounds overlapped")
+        notes.append(f"feedback was delayed: {pairs} of rounds overlapped")
     if ledger.logged:
-        verb = "was" if ledger.logged == 1 else "were"
         notes.append(
-            f"{_counted(ledger.logged, 'decision')} of others {verb} "
-            "learned: nothing is said about regret, as no statement holds what was known from them"
+            f"the learner learned from {_counted(ledger.logged, 'logged decision')} of another "
+            "system: there is no statement on regret"
         )
     if ledger.added:
         notes.append(
-            "actions were added: regret against them is as if the best of the others had been "
-            "played before they came"
+            "actions were added: before its addition, an added action counts as having the loss "
+            "of the best other action"
         )
     if ledger.without_feedback:
+        verb = "has" if ledger.without_feedback == 1 else "have"
         notes.append(
-            f"{_counted(ledger.without_feedback, 'round')} {'has' if ledger.without_feedback == 1 else 'have'} "
-            "no loss yet, or never will: each is counted with the most that it can cost"
+            f"{_counted(ledger.without_feedback, 'round')} {verb} no feedback: each counts at the "
+            "largest possible loss"
         )
     return notes
 
 
 def feedback_notes(ledger: Ledger) -> list[str]:
-    """What is wrong with feedback that was not given at once and in every round."""
-    notes = ["feedback was delayed: nothing is proved for that"] if ledger.delayed else []
+    """Return notes on delayed and missing feedback for learners without a theorem for these."""
+    notes = ["feedback was delayed: no theorem applies"] if ledger.delayed else []
     if ledger.abandoned:
+        verb = "has" if ledger.abandoned == 1 else "have"
         notes.append(
-            f"{ledger.abandoned} rounds were never answered: which ones may depend on what "
-            "was played, so nothing is said about the others"
+            f"{_counted(ledger.abandoned, 'abandoned round')} {verb} no feedback: missing feedback "
+            "may depend on the action, so no theorem applies to the other rounds"
         )
     return notes
 
 
 def realised_regret(loss: float, total: Objective) -> tuple[float | None, list[str]]:
-    """Loss minus that of the best policy, or a note where nobody can find that one."""
+    """Return loss minus the best policy's loss, or a note if the best policy is unknown."""
     regret = loss - float(losses_alone(total).minima()[0])
     return (None, [_OPTIMUM_UNKNOWN]) if math.isnan(regret) else (regret, [])
 
@@ -101,7 +102,7 @@ def realised_regret(loss: float, total: Objective) -> tuple[float | None, list[s
 def realised(
     rounds: int, loss: float, total: Objective, sets: Availability, *notes: str, **others: Any
 ) -> Certificate:
-    """A certificate with the regret realised so far, and other statements by name."""
+    """Return a certificate with the regret realised so far and the given other statements."""
     if not total.oracle.exact:
         notes += (_INEXACT,)
     regret, unknown = realised_regret(loss, total)
@@ -111,15 +112,15 @@ def realised(
 
 @dataclass(slots=True)
 class Account(Stored):
-    """Sums over the rounds learned so far."""
+    """Sums over the rounds with feedback so far."""
 
     loss: float = 0.0
-    stability: float = 0.0  # what instability can have cost, by ranges of losses or variances
-    truncation: float = 0.0  # what limiting the resampling may have cost
-    scheduled: float = 0.0  # what the anytime schedule allows instability to cost
-    ranges: float = 0.0  # of the losses of rounds, added up
-    top: float = 0.0  # the largest 1/ε at which a round that has been answered was decided
-    out_of_order: bool = False  # whether one was answered after one decided at a larger 1/ε
+    stability: float = 0.0  # bound on the instability cost, from loss ranges or variances
+    truncation: float = 0.0  # bound on the cost of truncating the resampling
+    scheduled: float = 0.0  # instability cost that the anytime schedule allows
+    ranges: float = 0.0  # sum of the rounds' loss ranges
+    top: float = 0.0  # largest 1/ε among the decisions with feedback
+    out_of_order: bool = False  # whether feedback came after that of a decision at a larger 1/ε
 
     stored = State(
         loss=Number(),
@@ -132,7 +133,7 @@ class Account(Stored):
     )
 
     def learned(self, loss: float, scale: float, stability: float, width: float) -> None:
-        """Add a round that was decided at this 1/ε, where the losses of all actions are shown."""
+        """Add a round of full information that was decided at this 1/ε."""
         self.loss += loss
         self.out_of_order = self.out_of_order or scale < self.top
         self.top = max(self.top, scale)
@@ -140,14 +141,14 @@ class Account(Stored):
         self.ranges += width
 
     def rescale(self, factor: float) -> None:
-        """Losses are measured in another unit from now on."""
+        """Convert the sums to another unit of losses."""
         for name in ("loss", "stability", "ranges", "top"):
             setattr(self, name, factor * getattr(self, name))
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """All that statements about a game are made from."""
+    """Everything from which the statements about a run are computed."""
 
     rounds: int
     account: Account
@@ -156,43 +157,43 @@ class Evidence:
     ledger: Ledger
     sets: Availability
     width: float
-    """How much more than another an action can lose in a round, beyond what was guessed."""
+    """Largest difference, between two actions in a round, of loss minus prediction."""
     largest: float
-    """The same, of the loss itself: what a round without an answer is counted with."""
-    fresh: bool = True  # whether noise was drawn anew in every round
+    """Largest difference between two losses in a round: the charge without feedback."""
+    fresh: bool = True  # whether every round has a new noise draw
 
     @property
     def has_theorem(self) -> bool:
-        """Whether a theorem speaks of the game at all, whatever the adversary does."""
+        """Whether a theorem applies to the run, for any adversary."""
         leader, mixed = self.leader, self.sets.by_score or self.ledger.logged
         return leader.X.has_theorem and leader.oracle.exact and not mixed
 
     def obstacles(self) -> list[str]:
-        """Why theorems do not apply, in words."""
+        """Return notes on why no theorem applies."""
         notes = [] if self.leader.X.has_theorem else [_UNKNOWN]
         return notes if self.leader.oracle.exact else [*notes, _INEXACT]
 
     @property
     def error(self) -> float:
-        """G/ε at the smallest ε, with three standard errors where G is an estimate."""
+        """G/ε at the smallest ε, with three standard errors added if G is an estimate."""
         scale = self.account.top
         return scale * self.leader.complexity().upper if scale else 0.0
 
     @property
     def lost(self) -> float:
-        """What rounds without an answer may have cost."""
+        """Bound on the cost of the rounds without feedback."""
         return self.charge(self.ledger.without_feedback)
 
     def charge(self, unanswered: int) -> float:
-        """What so many rounds without an answer may cost."""
+        """Return a bound on the cost of this number of rounds without feedback."""
         return unanswered * self.largest if unanswered else 0.0
 
     def share(self, eager: float) -> float:
-        """(1 + Ĝ/G)/2 for ε = G/D and an upper estimate Ĝ: the factor on 2D in D + Ĝ/ε."""
+        """Return (1 + Ĝ/G)/2 for ε = G/D and an upper estimate Ĝ: D + Ĝ/ε is 2D times that."""
         return 0.5 * (1.0 + self.leader.complexity().upper / eager)
 
     def self_tuned(self, rounds: int, restarts: int, **options: Any) -> float:
-        """The worst case of self-tuning where all losses are shown; 0 for a single policy."""
+        """Return the worst case of self-tuning, full information; 0 for a single policy."""
         leader, G = self.leader, self.leader.complexity().value
         if G <= 0.0:
             return 0.0
@@ -207,7 +208,10 @@ class Evidence:
 def likely_bound(
     mean: float, width: float, steps: float, confidence: float, sides: int = 1
 ) -> float | None:
-    """What a sum of so many steps stays below with this probability; None if nothing is known."""
+    """Return a bound that a sum of `steps` steps exceeds with probability 1 - `confidence`.
+
+    None if the width is infinite or the confidence is 1.
+    """
     if math.isinf(width) or confidence == 1.0:
         return None
     record = -math.log1p(-confidence) if sides == 1 else math.log(sides / (1.0 - confidence))
@@ -218,11 +222,11 @@ def likely_bound(
 
 
 def full_information(game: Evidence, prediction: Prediction, confidence: float) -> Certificate:
-    """The certificate of a game in which all losses are shown."""
+    """Return the certificate of a run with full information."""
     account, leader, step = game.account, game.leader, game.step
     notes = [] if leader.X.has_theorem else [_UNKNOWN]
     if not game.fresh:
-        notes.append("noise drawn once: bounds need an oblivious adversary and a fixed ε")
+        notes.append("noise was drawn once: the bounds need an oblivious adversary and a fixed ε")
     prompt = game.ledger.immediate
     notes += late_notes(game.ledger)
     measured = a_priori = certain = printed = None
@@ -235,8 +239,8 @@ def full_information(game: Evidence, prediction: Prediction, confidence: float) 
         measured = step.D + error if isinstance(step, SelfTuned) else None
         if measured is not None:
             # A round adds Q(π_t) + (f - Q)(π̂_t) to loss - D: the width of f alone, or 3/2 of both.
-            # Late, f(a) - f(a') is a martingale in the order of decisions, with steps of two
-            # widths, and f(b) in that of arrivals, with steps of one, where nothing is guessed.
+            # With delay, f(a) - f(a') is a martingale in the order of decisions, with steps of two
+            # widths. f(b) is one in the order of arrivals; its steps are one width without Q.
             prompt_or_late = (1.0, 3.0) if prediction.predictor is None else (1.5, 2.5)
             width, sides = prompt_or_late[not prompt] * game.width, 1 if prompt else 2
             decided = game.rounds + (0 if prompt else game.ledger.without_feedback)
@@ -257,7 +261,7 @@ def full_information(game: Evidence, prediction: Prediction, confidence: float) 
 
 
 def full_information_bound(game: Evidence, prediction: Prediction) -> float | None:
-    """A bound on expected regret so far."""
+    """Return a bound on the expected regret so far, or None if no theorem applies."""
     if not game.has_theorem or not game.fresh:
         return None
     guessed = prediction.predictor is not None and not game.ledger.immediate
@@ -280,13 +284,13 @@ def full_information_worst_case(
     total_delay: int,
     unanswered: int,
 ) -> float | None:
-    """That of self-tuning, where the range of the losses is known and none is foreseen."""
+    """Return the worst case of self-tuning; None without a loss range or with a predictor."""
     leader, step = game.leader, game.step
     known = math.isfinite(game.width) and prediction.predictor is None
     if not isinstance(step, SelfTuned) or not known:
         return None
     if leader.n_actions is None:
-        return math.inf  # before the first round K need not be known
+        return math.inf  # K may be unknown before the first round
     if leader.complexity().value <= 0.0:
         return game.charge(unanswered)
     out_of_order = game.account.out_of_order or restarts > 0
@@ -296,7 +300,7 @@ def full_information_worst_case(
 
 
 def _theorem_5(leader: PerturbedLeader, prediction: Prediction) -> float | None:
-    """Theorem 5 as printed, with the errors observed and the best ε for them."""
+    """Return the bound of Theorem 5 as printed, for the observed errors and the best ε."""
     if prediction.squared_error is None or leader.n_actions is None:
         return None
     log_size = leader.oracle.log_size(leader.X.points)
@@ -318,14 +322,14 @@ def _theorem_5(leader: PerturbedLeader, prediction: Prediction) -> float | None:
 def semi_bandit_certificate(
     game: Evidence, hint: Hint, start: float, exploration: float
 ) -> SemiBanditCertificate:
-    """The certificate of a game in which only chosen elements' losses are shown.
+    """Return the certificate of a run with semi-bandit feedback.
 
-    `start` is what D began with, and `exploration` what that has cost.
+    `start` is the initial value of D, and `exploration` the estimated cost of exploration.
     """
     account, step, ledger = game.account, game.step, game.ledger
     notes = game.obstacles()
     if not hint.has_theorem:
-        notes.append("a baseline may over-predict, which nobody can observe: estimates void")
+        notes.append("the predictor may over-predict unobserved losses: the estimates do not hold")
     closed = availability_notes(game.sets, game.leader.oracle.chooses_sets)
     notes += [*hint.notes, *closed, *late_notes(ledger)]
     stability = variance = comparator = None
@@ -350,16 +354,16 @@ def semi_bandit_certificate(
 
 
 def selected(ledger: Ledger, hint: Hint) -> bool:
-    """Whether a round has no loss in which estimates of a predictor count.
+    """Return whether a round of `act` has no feedback while a predictor's estimates count.
 
-    Those of `act`: what its hints cost is measured against the estimates, and some are subtracted
-    from its losses. Which rounds have none may depend on what was played.
+    In rounds of `act` the cost of hints is measured against these estimates, and some are
+    subtracted from the losses. Missing feedback may depend on the action.
     """
     return hint.predictor is not None and (ledger.dropped > 0 or ledger.current is not None)
 
 
 def semi_bandit_bound(game: Evidence, hint: Hint, plan: SemiBanditPlan) -> float | None:
-    """A bound on pseudo-regret so far."""
+    """Return a bound on the pseudo-regret so far, or None if no theorem applies."""
     step, account = game.step, game.account
     if not game.has_theorem or not hint.has_theorem or selected(game.ledger, hint):
         return None
@@ -403,14 +407,14 @@ def semi_bandit_worst_case(
     total_delay: int,
     unanswered: int,
 ) -> float | None:
-    """That of self-tuning, with hints or without."""
+    """Return the worst case of self-tuning, with or without hints; None if none is known."""
     leader, step = game.leader, game.step
     if not isinstance(step, SelfTuned) or (total_delay and not plan.proved_late):
         return None
     G, lost = leader.complexity(), game.charge(unanswered) + hint.unpaid
     if G.value <= 0.0:
         return lost
-    rounds += unanswered  # weights are truncated, and hints have a share, in all that were decided
+    rounds += unanswered  # truncation and hints count in all rounds decided
     lost += plan.exploration(rounds)
     eager, sizes = step.factor * G.value, leader.sizes
     share = game.share(eager)
@@ -445,15 +449,15 @@ def semi_bandit_worst_case(
 
 @dataclass(frozen=True, slots=True)
 class SemiBanditPlan:
-    """What a semi-bandit learner has fixed in advance."""
+    """Constants of a semi-bandit learner that are fixed before the run."""
 
-    loss_bound: float  # of an element, beyond the lowest where that is negative
+    loss_bound: float  # largest loss of an element, minus the lowest loss if that is negative
     second_moment: float
-    limit: int | None  # L, or None where it grows with the rounds
-    start: float  # what D began with
+    limit: int | None  # L, or None if it grows with the rounds
+    start: float  # the initial value of D
     floor: Floor
-    proved_late: bool = True  # whether bounds are known for losses that come late
+    proved_late: bool = True  # whether bounds are known for delayed feedback
 
     def exploration(self, rounds: int) -> float:
-        """What exploration may cost in so many rounds."""
+        """Return a bound on the cost of exploration in this number of rounds."""
         return rounds * (1.0 - self.floor.kept) * self.loss_bound

@@ -44,60 +44,62 @@ from hannan.perturbation import seed_key
 class ContextFTPL(Learner):
     r"""Contextual follow the perturbed leader, full information (Algorithm 2).
 
-    Each round draws a fake loss vector with independent Laplace(ε) coordinates for every context
-    of a set X and plays :math:`a_t = \pi_t(x_t)` with
+    In each round the learner draws a fake loss vector with independent Laplace(ε) coordinates for
+    every context of a set X. It plays :math:`a_t = \pi_t(x_t)` with
 
     .. math:: \pi_t = \arg\min_{\pi \in \Pi} \sum_{s<t} \ell_s(\pi(x_s))
               + \frac1\epsilon \sum_{x \in X} \langle \pi(x), \zeta_x \rangle .
 
     X is the set of contexts that may arrive (*transductive*, `contexts=`), or any set on which
-    all policies differ (*small separator*, `separator=`): then every context may arrive. In twenty
-    lines: `hannan.paper.context_ftpl`.
+    all policies differ (*small separator*, `separator=`). With a separator, any context may
+    arrive. In twenty lines: `hannan.paper.context_ftpl`.
 
     Parameters
     ----------
     oracle
         The policy class with its optimiser.
     contexts
-        X in the transductive setting; by default the oracle's own contexts. `Pool(rows)` is a
-        sample of the contexts that may arrive; no theorem then. Feature classes need neither: X
-        is then a sample of the contexts seen so far.
+        X in the transductive setting: all contexts that may arrive. Default: the oracle's own
+        contexts. `Pool(rows)` is a sample of the contexts that may arrive; no theorem applies to
+        it. Classes on feature vectors need neither `contexts` nor `separator`: their X is a
+        sample of the contexts seen so far.
     separator
-        X in the small-separator setting.
+        X in the small-separator setting: contexts on which all policies differ. Default: None.
     epsilon
-        "adaptive": self-tuned from what instability has cost so far, needs nothing else;
-        "anytime": the schedule :math:`\epsilon_t \propto 1/\sqrt t`, from `loss_range`;
-        "theorem": the paper's tuning, needs `horizon`; or a positive number, noise then having
-        size 1/ε; or a rule such as `SelfTuned(eagerness=4)`.
+        Rule for ε; the noise has size 1/ε. "adaptive" (default): self-tuned from the instability
+        cost so far, needs nothing else. "anytime": the schedule
+        :math:`\epsilon_t \propto 1/\sqrt t`, from `loss_range`. "theorem": the paper's tuning,
+        needs `horizon`. Or a positive number, or a rule such as `SelfTuned(eagerness=4)`.
     horizon
-        T, the number of rounds, for epsilon="theorem".
+        Number of rounds T, for epsilon="theorem".
     predictor
-        Guesses the losses :math:`Q_t` of each round before it is played: `predict(context)`
-        returns K numbers and `learn(context, action, loss)` is shown all losses afterwards. The
-        leader is then taken with the guess counted as one more round, and regret is governed by
-        :math:`\sum_t \|\ell_t - Q_t\|_*^2` in place of the size of the losses.
+        Model that predicts the losses :math:`Q_t` of each round before the decision.
+        `predict(context)` returns K numbers; `learn(context, action, loss)` receives all losses
+        afterwards. The leader counts the prediction as one more round. Then
+        :math:`\sum_t \|\ell_t - Q_t\|_*^2` replaces the size of the losses in the regret bound.
+        Default: None.
     trust
-        "earned": guesses count only while they have been closer to the losses than none at all,
-        so that a bad predictor costs little; "always": as in the paper.
+        "earned" (default): predictions count only while they have been closer to the losses than
+        the constant 0, so a bad predictor costs little. "always": as in the paper.
     seed
-        Fixes all randomness; None takes fresh entropy.
+        Seed of all randomness. None (default) takes fresh entropy.
     loss_range
         Range (low, high) of each element's loss, or None to accept any finite loss.
     noise
-        "fresh" draws anew in every round. "once" uses one draw for the whole game: the same
-        expected loss against an *oblivious* adversary, and no guarantee at all against one that
-        reacts to what is played.
+        "fresh" (default) draws new noise in every round. "once" uses one noise draw for the whole
+        run: it has the same expected loss against an *oblivious* adversary, but no guarantee
+        against an adaptive adversary.
 
     Guarantee
     ---------
     With epsilon="adaptive", fresh noise and an exact oracle, against adaptive adversaries:
-    expected regret at most :math:`2\,E[D_T] \le 2\sqrt{2\kappa G V} + 2R`, with D_T measured on
-    the way and reported by `certificate`; with a predictor V sums the squared ranges of
+    expected regret at most :math:`2\,E[D_T] \le 2\sqrt{2\kappa G V} + 2R`. The learner measures
+    D_T during the run, and `certificate` reports it. With a predictor V sums the squared ranges of
     :math:`\ell_t - Q_t` (Theorem 5). With epsilon="theorem": `bounds.complete_information`.
     [syrgkanis2016, Theorems 2 and 5]
-    Where actions are not always available, all of it holds against policies whose unavailable
-    actions are replaced as the learner's own. For classes that score actions (`AllPolicies`) that
-    needs action sets that depend on the context alone. [kanade2014]
+    If some actions are unavailable, these bounds hold against policies whose unavailable actions
+    are replaced by the learner's substitutes. For classes that score actions (`AllPolicies`) the
+    sets of available actions must then depend on the context alone. [kanade2014]
 
     Examples
     --------
@@ -110,10 +112,10 @@ class ContextFTPL(Learner):
     >>> learner.act(0), learner.best_policy()(0)
     (1, 1)
 
-    Losses that are like the previous ones:
+    Each loss is close to the previous one, so the predictor is `Last`:
 
-    >>> guess = hn.predictors.Last()
-    >>> optimist = hn.ContextFTPL(oracle, predictor=guess, seed=0)
+    >>> predictor = hn.predictors.Last()
+    >>> optimist = hn.ContextFTPL(oracle, predictor=predictor, seed=0)
     >>> for t in range(100):
     ...     action = optimist.act(0)
     ...     optimist.update([0.01 * t, 1.0 - 0.01 * t])
@@ -127,15 +129,15 @@ class ContextFTPL(Learner):
 
     oracle: Oracle
     restricts_sets = True
-    noise_memory: ClassVar[int] = 2**27  # bytes made ready; it never changes what is played
+    noise_memory: ClassVar[int] = 2**27  # bytes of noise generated in advance; actions stay equal
 
     stored = State(step=Part(), leader=Part(), _prediction=Part(), _account=Part())
 
     class Round(NoisyRound):
-        guess: Any = None  # Q_t
-        offered: Any = None  # what the predictor said, whether or not it is trusted
-        variance: float = 0.0  # what the anytime schedule counts the round for
-        ranges: float = 0.0  # of the rounds learned before it, added up
+        guess: Any = None  # Q_t, the prediction in use
+        offered: Any = None  # the predictor's prediction, whether or not it is trusted
+        variance: float = 0.0  # variance of the round in the anytime schedule
+        ranges: float = 0.0  # sum of the loss ranges of the rounds with feedback before it
 
         stored = State(guess=GUESS, offered=GUESS, variance=Number(low=0.0), ranges=Number(low=0.0))
 
@@ -185,7 +187,7 @@ class ContextFTPL(Learner):
     # Algorithm 2 ----------------------------------------------------------------------------
 
     def _prepare(self, opened: Round) -> None:
-        """ε_t, {z} and the guess Q_t: functions of x_t and the past."""
+        """Set ε_t, {z} and the prediction Q_t: functions of x_t and the past."""
         leader, step = self.leader, self.step
         scale = step.scale
         if step.schedules:
@@ -198,9 +200,9 @@ class ContextFTPL(Learner):
             self._prediction.look_ahead(opened)
 
     def _act(self, opened: Round) -> None:
-        """Draw fake outcomes {z} on X; play what the leader of {z} and y_1..t-1 does on x_t."""
+        """Draw fake outcomes {z} on X; play the action of the leader of {z} and y_1..t-1 on x_t."""
         x, draw, past, plays = opened.context, opened.draw, self.leader.total, opened.plays
-        if plays is None or past.scored:  # so it is available, and played itself
+        if plays is None or past.scored:  # the choice is available, so it needs no substitute
             opened.chosen = opened.action = past.action(x, draw, opened.guess, plays)
         else:
             opened.play(past.action(x, draw, opened.guess))
@@ -211,7 +213,7 @@ class ContextFTPL(Learner):
                 opened.calls += self.leader.draw_hidden_noise(opened, self._past(opened))
 
     def _played(self, opened: Round) -> None:
-        """Every round has fake outcomes of its own, whether or not it is answered."""
+        """Advance to fresh noise: every opened round uses its own draw, even without feedback."""
         leader = self.leader
         leader.advance(1)
         if opened.hidden_draw is not None:
@@ -222,19 +224,19 @@ class ContextFTPL(Learner):
             opened.calls += leader.collect()
 
     def _past(self, opened: Round) -> Past:
-        """y_1..t-1, and Q_t as one more round (Theorem 5), among what is available."""
+        """Return y_1..t-1 with Q_t as one more round (Theorem 5), among the available actions."""
         return self.leader.past(opened, opened.guess)
 
     def _update(self, opened: Round, loss: Any) -> None:
-        """Add y_t = (x_t, f_t); what it cost not to have known it sets ε_{t+1}."""
+        """Add y_t = (x_t, f_t); set ε_{t+1} from the instability cost of the round."""
         step, leader, chosen, z = self.step, self.leader, opened.chosen, opened.draw
         f, low, high = check_full_losses(self.oracle, loss, leader.n_actions, self._range)
         suffered = surprise = loss_of(f, chosen)  # f_t(π_t), and (f_t - Q_t)(π_t)
         least, width = low, high - low  # of f_t - Q_t over all actions
         later, keep = leader, not (opened.late or self._careful)
-        if self._careful:  # something may fail once the new leader is known: it is added last
+        if self._careful:  # a later step may fail, so the round is added last
             leader = leader if leader.n_actions is not None else leader.sized(len(f))
-            later = leader.seeing(opened.context) or leader  # on a renewed X, if it is time
+            later = leader.seeing(opened.context) or leader  # on the renewed X, if it is due
             surprise, least, width = self._beyond_the_guess(opened, f, low, high)
         instability = 0.0
         if not step.measures:
@@ -243,8 +245,8 @@ class ContextFTPL(Learner):
             instability = self._moved(opened, leader, f, high - low, width)
         else:
             if surprise > least:
-                leader.get_ready()  # for `after`: if the oracle fails, it must be now
-            # What M({z} ∪ y_1..t) does on x_t, same {z}, would have cost; never more than π_t did.
+                leader.get_ready()  # for `after`: if the oracle fails, let it fail now
+            # The loss of M({z} ∪ y_1..t) on x_t, same {z}; it is never more than that of π_t.
             z = z if z.noise is not None else leader.again(z)
             foreseeing = (leader.settle if keep else leader.foresee)(opened, f, z)
             if foreseeing is not chosen:
@@ -269,7 +271,7 @@ class ContextFTPL(Learner):
             opened.calls += self.leader.collect()
 
     def _grow(self, leader: PerturbedLeader, later: PerturbedLeader, context: Any) -> None:
-        """Follow the leader who knows K, or is on a renewed X."""
+        """Replace the leader by the one that knows K, or whose X is renewed."""
         if later is leader:
             leader.X.see(context)
         if later is not self.leader:
@@ -279,26 +281,26 @@ class ContextFTPL(Learner):
         self._careful = self._may_fail()
 
     def _may_fail(self) -> bool:
-        """Whether a predictor learns, X is renewed, or K becomes known after a round."""
+        """Return whether a predictor learns, X is renewed, or K becomes known after a round."""
         unsized = self.leader.n_actions is None
         return self._prediction.predictor is not None or self.leader.X.takes_new_contexts or unsized
 
     def _stability(self, opened: Round, width: float) -> float:
-        """At most what instability can have cost in a late round."""
+        """Return a bound on the instability cost of a round with delayed feedback."""
         account, scale = self._account, opened.draw.scale
         since = account.ranges - opened.ranges
         if since <= 0.0:
             return self.leader.stability(width, scale)
         return self.leader.late_stability(width, since + width, max(account.top, scale), scale)
 
-    # What is said -----------------------------------------------------------------------------
+    # Statements -------------------------------------------------------------------------------
 
     def best_policy(self) -> Policy:
-        """The leader without noise: the best policy for the losses so far."""
+        """Return the leader without noise: the best policy for the losses so far."""
         return losses_alone(self.leader.total).leader()
 
     def certificate(self, confidence: float = 0.95) -> Certificate:
-        """What can be said about regret so far; one statement has this probability."""
+        """Return the statements on regret so far; `high_probability` has this confidence."""
         check_probability(self, "confidence", confidence)
         return certificates.full_information(self._evidence(), self._prediction, confidence)
 
@@ -308,24 +310,24 @@ class ContextFTPL(Learner):
     def worst_case(
         self, rounds: int, restarts: int, total_delay: int = 0, unanswered: int = 0
     ) -> float | None:
-        """That of self-tuning, for a game with restarts."""
+        """Return the worst case of self-tuning over a run with restarts; None if unknown."""
         given = rounds, restarts, total_delay, unanswered
         return certificates.full_information_worst_case(self._evidence(), self._prediction, *given)
 
     @property
     def complexity(self) -> Complexity:
-        """G of the policy class on X; finding it counts as oracle calls."""
+        """G of the policy class on X; computing it counts as oracle calls."""
         _ = self.leader.G
         self.oracle_calls += self.leader.collect()
         return self.leader.complexity()
 
     @property
     def predictor_(self) -> Any:
-        """The predictor at work, which has learned all that was seen, or None."""
+        """The copy of the predictor that has learned from all losses so far, or None."""
         return self._prediction.predictor
 
     def outlook(self, context: Any = None) -> Outlook:
-        """What a round with this context would follow now; asking changes nothing."""
+        """Return the past and noise draw that a round with this context would use now."""
         opened: Any = self.prepare(context)
         return Outlook(opened.context, self._past(opened), opened.draw)
 
@@ -335,15 +337,15 @@ class ContextFTPL(Learner):
         return twin
 
     def limit_noise(self, memory: int) -> None:
-        """Hold at most so many bytes of noise ready; between rounds, and plays stay the same."""
+        """Generate at most `memory` bytes of noise in advance; actions stay the same."""
         self.leader.limit_noise(memory)
 
     def share_complexity(self, other: ContextFTPL) -> None:
-        """Take over G from a learner of the same class on the same contexts, where it is known."""
+        """Take G from a learner with the same policy class and contexts, if it is known."""
         self.leader.share_complexity(other.leader)
 
     def inside_discounts(self) -> Self:
-        """A new learner like this one for losses of any size, as `Discounted` shows it."""
+        """Return a new learner with these parameters for losses of any size, for `Discounted`."""
         twin = self.clone(loss_range=None)
         twin.share_complexity(self)
         if self._range[0] >= 0.0:
@@ -351,7 +353,7 @@ class ContextFTPL(Learner):
         return twin
 
     def renew(self, history: Iterable[tuple[Any, FloatArray]], factor: float) -> None:
-        """Replace the past by these rounds, and measure everything in units of another size."""
+        """Replace the past by these rounds, and convert all sums to another unit of losses."""
         total = starting_total(self.oracle, self.leader.X)
         for context, losses in history:
             total.add(context, losses)
@@ -360,7 +362,7 @@ class ContextFTPL(Learner):
         self._account.rescale(factor)
 
     def rescale_round(self, opened: Round, factor: float) -> None:
-        """Measure an open round in the unit of `renew`."""
+        """Convert an open round to the unit of `renew`."""
         opened.draw = opened.draw._replace(scale=factor * opened.draw.scale)
         opened.ranges *= factor
 
@@ -378,7 +380,7 @@ class ContextFTPL(Learner):
     def _beyond_the_guess(
         self, opened: Round, f: Any, low: float, high: float
     ) -> tuple[float, float, float]:
-        """(f_t - Q_t)(π_t), and the range of f_t - Q_t over all actions."""
+        """Return (f_t - Q_t)(π_t), and the range of f_t - Q_t over all actions."""
         Q = self._prediction
         if opened.offered is None:
             return loss_of(f, opened.chosen), low, high - low
@@ -391,13 +393,13 @@ class ContextFTPL(Learner):
     def _moved(
         self, opened: Round, leader: PerturbedLeader, f: Any, spread: float, width: float
     ) -> float:
-        """What it cost to know as little of f_t as there was at the decision.
+        """Measure the instability cost of a round with delayed feedback by its hidden noise draw.
 
-        (f_t - Q_t)(π) of the shadow at the decision, less that of the shadow now, f_t included:
-        the sign is that of the difference. Q_t counts as the shadow sees it now.
+        Under this draw, it is (f_t - Q_t)(π) of the leader at the decision, minus the same of the
+        leader now, whose past includes f_t. It may be negative. Q_t counts with the leader now.
         """
         Q = opened.guess
-        if opened.hidden_draw is None:  # a decision was made while it was alone: count the most
+        if opened.hidden_draw is None:  # another decision came later: count the largest cost
             return spread if Q is None else spread + width
         top = max(self._account.top, opened.draw.scale)
         z = leader.hidden_draw(opened.hidden_draw, top)
@@ -415,9 +417,9 @@ class ContextFTPL(Learner):
 
     @property
     def _measures_delays(self) -> bool:
-        """Whether what instability cost in late rounds is measured by draws that nobody sees.
+        """Whether hidden noise draws measure the instability cost of delayed feedback.
 
-        With noise drawn once nothing is promised, and a late round is measured as any other.
+        With noise="once" there is no guarantee, and these rounds are measured as all others.
         """
         return self.step.measures and self.noise == "fresh"
 
@@ -431,7 +433,7 @@ class ContextFTPL(Learner):
 
     @property
     def _width(self) -> float:
-        """How much more than another an action can lose in a round, beyond what was guessed."""
+        """Largest difference, between two actions in a round, of loss minus prediction."""
         spread = loss_spread(self.oracle, *self._range)
         return spread if self.predictor is None else 2.0 * spread
 

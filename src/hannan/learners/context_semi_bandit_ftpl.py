@@ -107,8 +107,8 @@ class ContextSemiBanditFTPL(Learner):
         and `learn(context, action, loss)` receives the observed losses. Default: None.
     trust
         How far to follow the predictor. "earned" (default): play its recommendation in a share of
-        the rounds that grows with the measured savings, within a regret budget; subtract its
-        estimates from the losses where the loss estimates stay stable. Guarantee and certificate
+        the rounds that grows with the measured savings, within a regret budget. Its estimates are
+        subtracted from the losses where the loss estimates stay stable. Guarantee and certificate
         stay valid for any predictor. "baseline": play no recommendation, and subtract the
         prediction everywhere; there is no guarantee. Or a `Trust` with other constants.
     exploration
@@ -349,8 +349,8 @@ class ContextSemiBanditFTPL(Learner):
         leader, hint, step = self._leader, self._hint, self._step
         losses, opened.draws = check_seen(opened.action, loss, self._range), 0
         if opened.weights is None:
-            opened.exact = None  # an earlier call may have failed after it was set
-        others = self._decided_since(opened) if opened.late else []  # decided before this is learned
+            opened.exact = None  # an earlier call may have failed after setting this
+        others = self._decided_since(opened) if opened.late else []
         surprise, baseline, alike = losses, opened.baseline, opened.action
         if baseline is not None or opened.plays is not None:  # ℓ_t - Q_t, Q_t
             surprise, baseline, alike = self._beyond_the_baseline(opened, losses)

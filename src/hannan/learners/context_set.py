@@ -15,20 +15,21 @@ from hannan.core.state import Context, Count, Generator, ListOf, Part, State
 from hannan.core.stored import Stored
 from hannan.core.validation import refuse
 
-_RESERVOIR = 512  # contexts kept in an open world
-_AT_ONCE = 64  # places in it that are drawn together
+_RESERVOIR = 512  # size of the sample of contexts, if contexts are not declared
+_AT_ONCE = 64  # places in the sample drawn per call
 
 
 @dataclass(frozen=True, eq=False)
 class Pool(Stored):
-    """A sample of the contexts that may arrive, given as `contexts=Pool(rows)`.
+    """A sample of the contexts that may arrive, passed as `contexts=Pool(rows)`.
 
-    Noise is put on the sample while any context may arrive. No theorem speaks of that.
+    The learner puts noise on the sample, and any context may arrive; no theorem applies to this.
+    `PlayoutFTPL` and `PlayoutBandit` draw the future contexts from the sample instead.
 
     Parameters
     ----------
     rows
-        The sample.
+        Contexts of the sample, for example feature vectors.
 
     Examples
     --------
@@ -44,9 +45,9 @@ class Pool(Stored):
 
 
 class Reservoir(Stored):
-    """A uniform sample of at most `capacity` of the contexts seen.
+    """A uniform sample of at most `capacity` of the contexts so far.
 
-    `contexts` is renewed whenever their number has doubled: O(log t) times.
+    `contexts` is renewed whenever the number of contexts has doubled, which is O(log t) times.
     """
 
     stored = State(
@@ -64,23 +65,23 @@ class Reservoir(Stored):
         self.seen = 0
         self._sample: list[Any] = []
         self._rng = np.random.default_rng(int(key))
-        self._coming: list[int] = []  # of contexts to come, the next one last
+        self._coming: list[int] = []  # places of the next contexts, the next one last
         self.left = 1  # contexts until `contexts` is renewed
 
     def __copy__(self) -> Self:
-        """One that goes on by itself; contexts are never changed, so that both may hold them."""
+        """Return an independent copy, which shares the contexts because these never change."""
         twin = object.__new__(type(self))
         vars(twin).update(vars(self), _sample=list(self._sample), _coming=list(self._coming))
         twin._rng = copy.deepcopy(self._rng)
         return twin
 
     def offer(self, context: Any) -> bool:
-        """Take notice of a context; True when `contexts` has been renewed."""
+        """Add a context to the sample; return whether `contexts` has been renewed."""
         self.seen += 1
         if len(self._sample) < self.capacity:
             self._sample.append(context)
         else:
-            if not self._coming:  # drawn for some contexts at once, as a single one takes longer
+            if not self._coming:  # draw places for several contexts per call, which is faster
                 drawn = self._rng.integers(np.arange(self.seen, self.seen + _AT_ONCE))
                 self._coming = drawn[::-1].tolist()
             place = self._coming.pop()
@@ -95,21 +96,22 @@ class Reservoir(Stored):
 
 
 def _check_one_of(oracle: Oracle, contexts: Any, separator: Any) -> None:
-    """Raise an error if both are given, or one to an oracle that needs none."""
+    """Raise `ParameterError` if both are given, or one for an oracle that needs none."""
     if contexts is not None and separator is not None:
         raise ParameterError(
-            "Give either contexts= (those that may arrive, or a Pool of their like) or "
-            "separator= (contexts on which all policies differ), not both."
+            "contexts= and separator= cannot be combined. Pass either contexts= (the contexts "
+            "that may arrive, or a Pool of similar ones) or separator= (contexts on which all "
+            "policies differ)."
         )
     if oracle.stand_ins and (contexts is not None or separator is not None):
         raise ParameterError(
-            f"{type(oracle).__name__} takes any context, and its noise is on the rules "
-            "themselves: leave out contexts= and separator=."
+            f"{type(oracle).__name__} accepts any context and puts its noise on the rules. "
+            "Leave out contexts= and separator=."
         )
 
 
 class ContextSet(Stored):
-    """All contexts that may arrive, a separator, a pool, or in an open world those seen so far."""
+    """X: declared contexts, a separator, a pool, or a sample of the contexts so far."""
 
     stored = State(seen=Part())
 
@@ -130,18 +132,19 @@ class ContextSet(Stored):
         self.timed = isinstance(oracle, Timed)
         self._keyed = type(oracle).key is not Oracle.key  # most contexts are their own keys
         self._allowed: frozenset[Any] | None = None
-        self.numbers: frozenset[int] = frozenset()  # those of them that need no further check
+        self.numbers: frozenset[int] = frozenset()  # declared contexts that need no further check
         self.takes_all = False  # whether any context may arrive at any time
         self.points: list[Any] = []  # checked and without repetition
         self.setting = "separator"  # or "transductive"
         self.has_theorem = given is not None and not pool
-        self.seen: Reservoir | None = None  # a sample of what has arrived, in an open world
+        self.seen: Reservoir | None = None  # sample of the contexts so far, if none are declared
         self.takes_new_contexts = given is None
         if given is None:
             if not oracle.takes_new_contexts:
                 raise ParameterError(
-                    f"{type(oracle).__name__} does not list its contexts: give contexts= (those "
-                    "that may arrive) or separator= (contexts on which all policies differ)."
+                    f"{type(oracle).__name__} does not list its contexts. Pass contexts= (the "
+                    "contexts that may arrive) or separator= (contexts on which all policies "
+                    "differ)."
                 )
             self.seen = Reservoir(_RESERVOIR, key)
             self.takes_all = not self.timed
@@ -151,8 +154,8 @@ class ContextSet(Stored):
             raise refuse(owner, name, "a non-empty sequence of contexts", given)
         if name == "separator" and oracle.separates(self.points) is False:
             raise ParameterError(
-                f"separator= holds {len(self.points)} contexts on which two different policies "
-                "agree, so it does not separate the class. Add contexts on which they differ."
+                f"separator= has {len(self.points)} contexts, but two different policies agree on "
+                "all of them. Add contexts on which these policies differ."
             )
         if name == "contexts" and not pool:
             self.setting = "transductive"
@@ -162,7 +165,7 @@ class ContextSet(Stored):
                 self.numbers = self._allowed
 
     def admit(self, context: Any, time: int) -> Any:
-        """The context of a round in the form the class takes, if it may arrive."""
+        """Return the checked context of a round; raise `ContextError` if it is not declared."""
         if type(context) is int and context in self.numbers:
             return context
         oracle = self._oracle
@@ -170,41 +173,41 @@ class ContextSet(Stored):
         known = self._allowed
         if known is not None and (oracle.key(context) if self._keyed else context) not in known:
             raise ContextError(
-                f"Context {context!r} is not among the {len(known)} contexts declared to "
-                "arrive (transductive setting). Declare it in contexts=, or give a separator= "
-                "to allow any context."
+                f"Context {context!r} is not among the {len(known)} declared contexts "
+                "(transductive setting). Add it to contexts=, or pass separator= to allow any "
+                "context."
             )
         return context
 
     def log_size(self) -> float:
-        """log N, for a theorem's ε."""
+        """Return log N, the log size of the policy class on X, for the ε of a theorem."""
         if not self.points:
             raise ParameterError(
-                "epsilon='theorem' needs the contexts that may arrive: give contexts= or "
-                "separator=, or use epsilon='adaptive', which follows the contexts as they arrive."
+                "epsilon='theorem' needs declared contexts. Pass contexts= or separator=, or use "
+                "epsilon='adaptive', which needs neither."
             )
         size = self._oracle.log_size(self.points)
         if size is None:
             raise ParameterError(
-                "A theorem's ε needs the size of the policy class, which "
+                "epsilon='theorem' needs the size of the policy class, which "
                 f"{type(self._oracle).__name__} does not know. Use epsilon='adaptive', or a number."
             )
         return size
 
     def see(self, context: Any) -> None:
-        """Take notice of a context, where X follows those that arrive and need not be renewed."""
+        """Add a context to the sample behind X, if there is one and X is not due for renewal."""
         if self.seen is not None:
             self.seen.offer(context)
 
     def of(self, oracle: Oracle) -> Self:
-        """The same contexts for the class with more actions."""
+        """Return a copy with the same contexts for a class with more actions."""
         twin = copy.copy(self)
         twin._oracle = oracle
         twin.seen = copy.copy(self.seen)
         return twin
 
     def renewed(self, context: Any) -> Self | None:
-        """X once this context was seen too, if it is time to renew X; nothing changes here."""
+        """Return X renewed with this context, or None if X is not due; X itself stays unchanged."""
         if self.seen is None or self.seen.left > 1:
             return None
         twin = copy.copy(self)

@@ -1,4 +1,4 @@
-"""A learner that forgets: losses count less the longer ago they were."""
+"""A perturbed leader with discounted losses: older losses count less."""
 
 from __future__ import annotations
 
@@ -34,29 +34,30 @@ from hannan.learners.shown_losses import check_full_losses
 from hannan.learners.statements import Certificate
 from hannan.learners.step_size import SelfTuned
 
-_HEAVIEST = 1e12  # weight of a round before all are measured from the present again
+_HEAVIEST = 1e12  # largest weight of a round; then all weights are rescaled to the next round
 _LIGHTEST = 1e-17  # relative weight below which a round is lost in rounding
 
 
 class Discounted(Learner):
-    r"""Self-tuned `ContextFTPL` on discounted totals: a loss of k rounds ago counts γᵏ.
+    r"""Self-tuned `ContextFTPL` on discounted losses: a loss k rounds ago has weight γᵏ.
 
-    Round T plays :math:`\pi_T(x_T)` with
+    In round T the learner plays :math:`\pi_T(x_T)` with
 
     .. math:: \pi_T = \arg\min_{\pi \in \Pi} \sum_{t<T} \gamma^{T-t} \ell_t(\pi(x_t))
               + \frac{D}{G} \sum_{x \in X} \langle \pi(x), \zeta_x \rangle ,
 
-    and D, what instability has cost so far, is discounted in the same way. This is the learner
-    itself on the losses :math:`\gamma^{-t} \ell_t`, seen from round T: self-tuning asks for
-    neither the range of the losses nor a horizon, so it may meet losses that grow for ever.
+    and D, the instability cost so far, is discounted in the same way. This is `ContextFTPL` on the
+    losses :math:`\gamma^{-t} \ell_t`, in units of round T. Self-tuning needs neither the range of
+    the losses nor a horizon, so these losses may grow without limit.
 
     Parameters
     ----------
     learner
-        A `ContextFTPL` with epsilon="adaptive", fresh noise and no predictor. It is not played
-        itself.
+        A `ContextFTPL` with epsilon="adaptive", noise="fresh" and no predictor. `Discounted`
+        plays a copy of it; the original stays unchanged.
     discount
-        γ in (0, 1]: about 1/(1 - γ) rounds are remembered. 1 forgets nothing.
+        Discount factor γ in (0, 1]. Default 0.999. The learner remembers about 1/(1 - γ) rounds;
+        with 1, all rounds count fully.
 
     Guarantee
     ---------
@@ -67,7 +68,7 @@ class Discounted(Learner):
               \le 2 B \sqrt{\frac{2 \kappa G}{1 - \gamma^2}} + 2 B ,
 
     B the width of the losses: the bound of `ContextFTPL` for :math:`\gamma^{-t} \ell_t`, times
-    :math:`\gamma^T`. Nothing is claimed for regret without discounts if γ < 1.
+    :math:`\gamma^T`. If γ < 1, there is no bound on the regret without discounts.
 
     Examples
     --------
@@ -80,7 +81,7 @@ class Discounted(Learner):
     >>> learner.best_policy()(0)
     0
 
-    Eighty rounds ago counts for little.
+    The last 20 rounds outweigh the 80 rounds before them.
 
     References
     ----------
@@ -99,8 +100,8 @@ class Discounted(Learner):
     )
 
     class Round(OpenRound):
-        inner: Any = None  # that of the learner inside
-        age: int = 0  # rounds decided since weights were last measured from the present
+        inner: Any = None  # the round of the inner learner
+        age: int = 0  # number of decisions since weights were last rescaled
 
         stored = State(
             inner=Object(OpenRound).where(lambda self, inner: type(inner) is self._inner.Round),
@@ -122,30 +123,30 @@ class Discounted(Learner):
         self._range = check_loss_range(self, learner.loss_range)
         self._rate = -math.log(self.discount)
         self._recent: deque[tuple[Any, FloatArray, int]] = deque(maxlen=self._most)
-        self._age = 0  # rounds decided since weights were last measured from the present
+        self._age = 0  # number of decisions since weights were last rescaled
         self._inner = learner.inside_discounts()
         self._own_calls = 0  # for substitutes of unavailable actions
 
     @property
     def _most(self) -> int:
-        """How many rounds still count."""
+        """Number of recent rounds with a weight that matters."""
         return math.ceil(math.log(_LIGHTEST) / -self._rate) if self._rate else 0
 
     @property
     def loss_range(self) -> tuple[float, float] | None:
-        """That of the learner."""
+        """Loss range of the learner."""
         return self.learner.loss_range
 
     def best_policy(self) -> Policy:
-        """The best policy for the discounted losses so far."""
+        """Return the best policy for the discounted losses so far."""
         return self._inner.best_policy()
 
     def certificate(self, confidence: float = 0.95) -> Certificate:
-        """What can be said about discounted regret so far, all numbers being discounted."""
+        """Return the statements on the discounted regret so far; all numbers are discounted."""
         check_probability(self, "confidence", confidence)
         unit = self.discount ** (self._age - 1) if self.rounds else 1.0
         scaled = self._inner.certificate(confidence).scaled(unit)
-        note = f"losses and regrets are discounted: k rounds ago counts {self.discount:g}^k"
+        note = f"losses and regrets are discounted: a loss k rounds ago counts {self.discount:g}^k"
         width, weights, certain = loss_spread(self.oracle, *self._range), float(self.rounds), None
         if self._rate:  # the sum of γ^2k over the rounds so far
             weights = math.expm1(-2.0 * self._rate * self.rounds) / math.expm1(-2.0 * self._rate)
@@ -153,13 +154,13 @@ class Discounted(Learner):
         if measured is not None and ledger.immediate:
             certain = likely_bound(measured, width, weights, confidence)
         scaled = scaled.changed(high_probability=certain)
-        if ledger.without_feedback:  # the learner inside does not see rounds without a loss
+        if ledger.without_feedback:  # the inner learner does not know rounds without feedback
             scaled = scaled.charged(ledger.without_feedback * width)
         notes = (*scaled.notes, note) if self._rate else scaled.notes
         return replace(scaled, notes=(*notes, *late_notes(ledger)))
 
     def regret_bound(self) -> float | None:
-        """That of the learner if nothing is discounted; else nothing is promised."""
+        """Return the inner learner's bound if γ = 1, else None."""
         found = None if self._rate else self._inner.regret_bound()
         unanswered = self._ledger.without_feedback
         if found is None or not unanswered:
@@ -171,7 +172,7 @@ class Discounted(Learner):
         return self._inner.check_context(context, ahead)
 
     def _act(self, opened: Round) -> None:
-        """What the learner does on losses that grow in place of a past that shrinks."""
+        """Let the inner learner act; for it losses grow instead of the past being discounted."""
         opened.age = self._age
         opened.inner = self._inner.begin(opened.context, opened.plays, opened.late)
         opened.chosen, opened.action = opened.inner.chosen, opened.inner.action
@@ -182,11 +183,13 @@ class Discounted(Learner):
         self._count_calls(opened)
 
     def _update(self, opened: Round, loss: Any) -> None:
-        """Let the learner see the loss times γ^-t, t when it was decided."""
+        """Let the inner learner learn from the loss times γ^-t, t the time of the decision."""
         if isinstance(loss, LossFunction):
-            raise LossError(f"Discounted takes a loss for each element; got {loss!r}.")
+            raise LossError(
+                f"Discounted needs a loss for each element, not a loss function; got {loss!r}."
+            )
         losses = check_full_losses(self.oracle, loss, self.action_count, self._range)[0]
-        opened.inner.late = opened.late  # it may have become so since it was decided
+        opened.inner.late = opened.late  # this may have changed since the decision
         if opened.age * self._rate > 2.0 * math.log(_HEAVIEST):
             self._renew()
         grown = losses * self.discount**-opened.age
@@ -197,7 +200,7 @@ class Discounted(Learner):
             self._renew()
 
     def _renew(self) -> None:
-        """Measure all weights from the round to come, before they leave the range of floats."""
+        """Rescale all weights to the next round, before they leave the range of floats."""
         factor = self.discount**self._age
         self._inner.renew(self._discounted(), factor)
         waiting: list[Any] = list(self._ledger.opened)
@@ -244,7 +247,7 @@ class Discounted(Learner):
             yield context, self.discount ** (self._age - age) * losses
 
     def share_complexity(self, other: Discounted) -> None:
-        """Take over what another one knows of the class."""
+        """Take G of the policy class from another learner, if it is known."""
         self._inner.share_complexity(other._inner)
 
     def _check_learner(self, learner: Any) -> ContextFTPL:
@@ -258,7 +261,7 @@ class Discounted(Learner):
         for name, suits in suitable.items():
             if not suits:
                 raise ParameterError(
-                    "Discounted needs a ContextFTPL that tunes itself (epsilon='adaptive', "
-                    f"noise='fresh', no predictor); here {name}={getattr(learner, name)!r}."
+                    "Discounted needs a ContextFTPL with epsilon='adaptive', noise='fresh' and no "
+                    f"predictor; got {name}={getattr(learner, name)!r}."
                 )
         return learner

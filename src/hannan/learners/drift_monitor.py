@@ -1,4 +1,4 @@
-"""What a drift detector is shown of a game."""
+"""Drift detection from the errors of predictions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hannan.kernels import drift
 
 
 def _could_be(numbers: FloatArray) -> bool:
-    """Whether two tests could have left these numbers."""
+    """Return whether these numbers can be the state of two tests."""
     counts = numbers[drift.COUNTS : drift.SPREADS]
     spreads = numbers[drift.SPREADS : drift.SUMS]
     return bool(
@@ -32,10 +32,11 @@ def _could_be(numbers: FloatArray) -> bool:
 
 
 class Agreement(Stored):
-    """Two tests as in `Bernstein`, on two streams; drift is what both have found lately.
+    """Two `Bernstein` tests on two streams; they report drift if both have found it recently.
 
-    An alarm of one counts for as many rounds as were read until then. The streams are errors of
-    predictions, as in `DriftMonitor`: less the variance that explains them, and as they are.
+    An alarm stays valid for as many rounds as its test had read before. Both streams are squared
+    errors of predictions, as in `DriftMonitor`: minus the variance that explains them, and
+    unchanged.
     """
 
     stored = State(numbers=Array().where(lambda self, numbers: _could_be(numbers)))
@@ -46,13 +47,13 @@ class Agreement(Stored):
         self.numbers[: drift.COUNTS] = test.minimum, test.delta, 1.0, 1.0
 
     def update(self, first: float, second: float) -> bool:
-        """Read one more number of each stream, in [0, 1]; whether there is drift."""
+        """Read one more number in [0, 1] of each stream; return whether there is drift."""
         if not math.isfinite(first + second):
             raise not_finite(first, second)
         return bool(drift.both_have_risen(self.numbers, first, second))
 
     def weigh(self, square: float, variance: float) -> bool:
-        """The same of its squared error, and of the variance of a 0/1 loss with that mean."""
+        """Read a squared error, and the variance of a 0/1 loss with the predicted mean."""
         found: int = drift.weigh(self.numbers, square, variance)
         if found < 0:
             raise not_finite(square, variance)
@@ -60,28 +61,32 @@ class Agreement(Stored):
 
 
 def not_finite(*values: float) -> LossError:
-    """What to say of errors that cannot be compared."""
-    return LossError(f"A test for drift reads finite numbers in [0, 1]; got {values}.")
+    """Return the error for values that are not finite."""
+    return LossError(
+        f"The drift detector needs finite numbers in [0, 1]; got {values}. Check the losses and "
+        "the predictor's estimates."
+    )
 
 
 class DriftMonitor(Stored):
-    r"""Shows a detector how wrong predictions of what was played are, on the scale [0, 1].
+    r"""Passes the errors of predictions to a drift detector, on the scale [0, 1].
 
-    The prediction is the `estimate` of the predictor given, else of the learner's own, made
-    before the loss is learned. With losses brought to [0, 1] by `loss_range`, an element counts
+    The prediction is the `estimate` of the given predictor, else of the learner's own predictor,
+    made before it learns from the loss. With losses scaled to [0, 1] by `loss_range`, an element
+    counts
 
     .. math:: (\ell - \hat\ell)^2 - c\, \hat\ell (1 - \hat\ell) ,
 
-    its squared error less the variance of a 0/1 loss with that mean: a learner that merely turns to
-    actions whose losses vary more raises no alarm. c ≤ 1 is the ratio of the sums of both so far:
-    losses may vary less than 0/1 ones, and predictions may be too cautious at first; when they
-    become firm that shall not look like a rise. That is the mean over the chosen elements, or the
-    same of the whole action's loss for loss functions. Without a predictor the loss itself counts.
+    its squared error minus the variance of a 0/1 loss with this mean. So there is no alarm when a
+    learner merely turns to actions whose losses vary more. The factor c ≤ 1 is the ratio of the
+    sums of both so far. It corrects for losses that vary less than 0/1 losses, and for predictions
+    that are too cautious at first. The detector reads the mean over the chosen elements. With loss
+    functions it reads the value for the whole action, and without a predictor the loss itself.
 
-    The detector given decides. Where none is given, a `Bernstein` does; if there are predictions,
-    a second one, which is shown the squared errors themselves, has to agree (`Agreement`). For the
-    first also rises when a learner turns to actions that cost less while the noise stays as it is,
-    and the second when it turns to actions that vary more.
+    The given detector decides. The default is a `Bernstein` test. With predictions, a second test
+    on the plain squared errors must agree (`Agreement`). The reason: the first stream also rises
+    when a learner turns to actions that cost less under the same noise, and the second when it
+    turns to actions whose losses vary more.
     """
 
     stored = State(
@@ -97,13 +102,13 @@ class DriftMonitor(Stored):
     def __init__(self, learner: Learner, detector: Any, predictor: Any) -> None:
         self._learner, oracle = learner, learner.oracle
         self._K: int | None = getattr(learner if oracle is None else oracle, "n_actions", None)
-        self.teaches = predictor is not None  # a predictor here, beside the learner
+        self.teaches = predictor is not None  # the monitor has a separate predictor
         self._own: Any = None
         if self.teaches:
             self._own = adopt(_copied(predictor), n_actions=self._K)
         sets = oracle is not None and oracle.chooses_sets
         mixes = getattr(getattr(learner, "hint", None), "mixes", False)
-        # Whether what is expected has to be asked for, as the learner's rounds do not have it.
+        # Whether the monitor must compute predictions, because the learner's rounds lack them.
         self.asks = self.teaches or sets or not mixes
         self._watches = self._source is not None
         usual: Any = Agreement() if self._watches else Bernstein()
@@ -114,15 +119,15 @@ class DriftMonitor(Stored):
         self._range = low, high
         m = 1 if oracle is None or self._whole else oracle.max_chosen
         if not math.isfinite(high - low):
-            low, high = 0.0, 1.0  # as they come
+            low, high = 0.0, 1.0  # losses stay unscaled
         self._width = high - low
-        # Of the whole action's loss; sets may be small.
+        # Range of the whole action's loss; sets may have few elements.
         self._lowest = low if m == 1 else m * min(low, 0.0)
         self._breadth = self._width if m == 1 else m * (max(high, 0.0) - min(low, 0.0))
-        self._totals = np.ones(2)  # of squared errors, and of variances, for a detector given
+        self._totals = np.ones(2)  # sums of squared errors and of variances, for a given detector
 
     def extended(self, learner: Learner, n_actions: int) -> Self:
-        """For the same learner with more actions."""
+        """Return a copy for the same learner with more actions."""
         twin = copy.copy(self)
         twin._learner, twin._totals = learner, self._totals.copy()
         twin._K = None if self._K is None else n_actions
@@ -131,13 +136,13 @@ class DriftMonitor(Stored):
         return twin
 
     def watches(self, learner: Learner) -> bool:
-        """Whether it is this learner's game."""
+        """Return whether this monitor watches a learner."""
         return self._learner is learner
 
     def expect(self, context: Any, action: Action, guess: Any = None) -> Any:
-        """What the action will cost, one number for each chosen element; None for no idea.
+        """Return the predicted loss of each chosen element, or None without a prediction.
 
-        `guess` is what the learner's own predictor said, where that is known already.
+        `guess` is the estimate of the learner's own predictor, if it is known already.
         """
         if guess is None or self._own is not None:
             source = self._source
@@ -154,13 +159,14 @@ class DriftMonitor(Stored):
 
     @property
     def _source(self) -> Any:
-        """The predictor whose errors are watched, or None."""
+        """Predictor whose errors the detector reads, or None."""
         return getattr(self._learner, "predictor_", None) if self._own is None else self._own
 
     def drift(self, action: Action, loss: Any, expected: Any) -> bool:
-        """Whether the detector, shown what the action did cost, finds that the world changed.
+        """Pass the loss of an action to the detector, and return whether it finds drift.
 
-        `expected` is as in `expect`; of a single action what was expected of all of them will do.
+        `expected` is the result of `expect`; for a single action it may also be an array with the
+        predictions for all actions.
         """
         low, high = self._range
         if type(expected) is np.ndarray and type(action) is int:
@@ -189,7 +195,7 @@ class DriftMonitor(Stored):
         return found
 
     def _seen(self, action: Action, loss: Any) -> Any:
-        """What the action did cost, or each of its elements."""
+        """Return the loss of the action, or of each of its elements."""
         seen = _numbers(loss)
         if self._whole:
             return loss_of(seen, action)
@@ -202,7 +208,7 @@ class DriftMonitor(Stored):
     def learn(
         self, context: Any, action: Action, loss: Any, available: IntArray | None = None
     ) -> None:
-        """Show the predictor given, if any, what it missed: of all losses those `available`."""
+        """Let the given predictor, if any, learn from the losses of the available actions."""
         if self._own is None:
             return
         loss = _numbers(loss)
@@ -218,12 +224,12 @@ class DriftMonitor(Stored):
 
 
 def _numbers(loss: Any) -> Any:
-    """A number, a loss function, or an array of numbers."""
+    """Return a loss as a number, a loss function, or an array of numbers."""
     if type(loss) is float:
         return loss
     return loss if isinstance(loss, LossFunction) else np.asarray(loss, dtype=np.float64)
 
 
 def _copied(thing: Any) -> Any:
-    """One's own, as it was given; a clone where there is one."""
+    """Return a clone of an object if it can be cloned, else a deep copy."""
     return thing.clone() if hasattr(thing, "clone") else copy.deepcopy(thing)

@@ -1,4 +1,4 @@
-"""Exp3-IX on a table of contexts."""
+"""Exp3-IX for each context of a table."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from hannan.learners.known_distribution import KnownDistribution
 
 
 class Exp3IX(KnownDistribution):
-    r"""Exponential weights with implicit exploration, one game for each context of a table.
+    r"""Exp3-IX, exponential weights with implicit exploration, for bandit feedback on a table.
 
     On context x action k has probability proportional to :math:`\exp(-\eta \hat L_x(k))`, with
 
     .. math:: \hat\ell = \frac{\ell}{q + \gamma}, \qquad
               \eta = \sqrt{\frac{\log K}{K W_x}}, \qquad \gamma = \frac\eta2
 
-    for losses in [0, 1]: :math:`\hat L_x` adds up the estimates of the chosen actions, q is the
-    propensity and :math:`W_x` the number of visits, this one included. Because of γ an estimate is
-    at most 1/γ, too small on average and never too large: regret concentrates, without uniform
-    exploration.
+    for losses in [0, 1]. :math:`\hat L_x` is the sum of the loss estimates of each action on x, q
+    is the propensity and :math:`W_x` the number of visits of x, this one included. Because of γ an
+    estimate is at most 1/γ and too small on average, never too large. So regret concentrates
+    without uniform exploration.
 
     Parameters
     ----------
     oracle, predictor, trust, exploration, seed, loss_range
-        As in `TsallisINF`. A predictor gives hints; its estimates are not a baseline.
+        As in `TsallisINF`. The predictor gives hints only; its estimates are not a baseline.
 
     Guarantee
     ---------
@@ -63,7 +63,7 @@ class Exp3IX(KnownDistribution):
 
     @property
     def _constant(self) -> float:
-        # log K/η, and for each round ηK/2 for the variance and γK for the bias of its estimate.
+        # The sum of log K/η, and in each round ηK/2 for variance and γK for bias of the estimate.
         return 3.0 * math.sqrt(self._entropy)
 
     @property

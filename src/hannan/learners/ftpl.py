@@ -1,4 +1,4 @@
-"""Algorithm 1: follow the leader of fake and real outcomes together."""
+"""Algorithm 1: follow the leader of real and fake outcomes."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ FakeOutcomes = Callable[[np.random.Generator], Iterable[tuple[Any, Any]]]
 
 
 class FTPL(Learner):
-    r"""Follow the perturbed leader with sample perturbations (Algorithm 1).
+    r"""Follow the perturbed leader with sample perturbations, full information (Algorithm 1).
 
-    Each round draws a fresh sequence of fake outcomes :math:`\{z\}` and plays
+    In each round the learner draws a fresh sequence of fake outcomes :math:`\{z\}` and plays
     :math:`\pi_t = M(\{z\} \cup y_{1:t-1})`, the oracle's best policy for the fake outcomes and
-    all real ones so far. Any distribution of sequences will do, lengths included. In twenty lines:
-    `hannan.paper.ftpl`.
+    all real outcomes so far. The sequences may have any distribution, also of their lengths. In
+    twenty lines: `hannan.paper.ftpl`.
 
     Parameters
     ----------
     oracle
         The policy class with its optimiser.
     fake_outcomes
-        `fake_outcomes(rng)` draws one sequence of (context, losses) pairs; losses may have any
-        sign. The distribution must not depend on the rounds played.
+        Function `fake_outcomes(rng)` that draws one sequence of (context, losses) pairs; losses
+        may have any sign. The distribution must not depend on the rounds so far.
     predictor, trust
-        As in `ContextFTPL`: a guess counts as one more outcome when the leader is found.
+        As in `ContextFTPL`: the leader counts the prediction as one more outcome.
     seed
-        Of the generator handed to `fake_outcomes`; the n-th sequence depends on (seed, n) only.
+        Seed of the generator passed to `fake_outcomes`; the n-th sequence depends on (seed, n)
+        only. None (default) takes fresh entropy.
     loss_range
-        Range of the real losses, or None to accept any finite ones.
+        Range (low, high) of the real losses, or None to accept any finite losses. Default (0, 1).
 
     Guarantee
     ---------
     Expected regret at most STABILITY + ERROR of the given distribution (Theorem 1), against
-    adaptive
-    adversaries; with a predictor the stability is that of :math:`f_t - Q_t` (Theorem 5).
+    adaptive adversaries; with a predictor the stability is that of :math:`f_t - Q_t` (Theorem 5).
 
     Examples
     --------
-    Fake losses on random contexts, a geometric number of them:
+    A geometric number of fake losses on random contexts:
 
     >>> import hannan as hn
     >>> def fakes(rng):
@@ -72,8 +72,8 @@ class FTPL(Learner):
     )
 
     class Round(OpenRound):
-        guess: Any = None  # Q_t
-        offered: Any = None  # what the predictor said, whether or not it is trusted
+        guess: Any = None  # Q_t, the prediction in use
+        offered: Any = None  # the predictor's prediction, whether or not it is trusted
 
         stored = State(guess=GUESS, offered=GUESS)
 
@@ -90,8 +90,8 @@ class FTPL(Learner):
         super().__init__()
         if not callable(fake_outcomes):
             raise InputTypeError(
-                "fake_outcomes must be a function of a random generator that returns (context, "
-                f"losses) pairs; got {fake_outcomes!r}."
+                "fake_outcomes must be a function that takes a random generator and returns "
+                f"(context, losses) pairs; got {fake_outcomes!r}."
             )
         self.oracle = fixed_actions(self, oracle)
         self.fake_outcomes = fake_outcomes
@@ -137,7 +137,7 @@ class FTPL(Learner):
 
     @property
     def predictor_(self) -> Any:
-        """The predictor at work, which has learned all that was seen, or None."""
+        """The copy of the predictor that has learned from all losses so far, or None."""
         return self._prediction.predictor
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
@@ -152,11 +152,11 @@ class FTPL(Learner):
         return twin
 
     def best_policy(self) -> Policy:
-        """The best policy for the real losses so far, without noise."""
+        """Return the best policy for the real losses so far, without noise."""
         return self._history.leader()
 
     def certificate(self) -> Certificate:
-        """The regret realised so far; a distribution given as code has no bound that could be computed."""
+        """Return the regret realised so far; there is no bound for fake outcomes given as code."""
         notes = feedback_notes(self._ledger)
         given = self.rounds, self._loss, self._history, self._availability
         return realised(*given, *notes, prediction_error=self._prediction.squared_error)

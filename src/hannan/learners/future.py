@@ -1,4 +1,4 @@
-"""Games whose contexts are known beforehand, in order or in distribution: noise on the rounds to come."""
+"""Learners with noise on the future rounds, whose contexts or their distribution are known."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from hannan.perturbation import FuturePlayout, seed_key
 
 
 class PlayoutRound(OpenRound):
-    """A round with its number in the sequence, and how many rounds were dropped before it."""
+    """A round with its number in the sequence, and the number of dropped rounds before it."""
 
     place: tuple[int, int] = (0, 0)
 
@@ -35,10 +35,10 @@ class PlayoutRound(OpenRound):
 
 
 class Playout(Learner):
-    """Base of learners that follow the leader of the past and of noise on the rounds to come.
+    """Base of learners that follow the leader of the past and of noise on the future rounds.
 
-    The contexts of T = `_horizon` rounds are known: all of them in order, or a pool to draw them
-    from. A subclass says how large the noise is, plays under it and learns.
+    The learner knows the contexts of all T = `_horizon` rounds in order, or a pool from which
+    they are drawn. A subclass sets the size of the noise, acts under it and learns.
     """
 
     oracle: Oracle
@@ -81,41 +81,41 @@ class Playout(Learner):
         self._put_noise(*self._size_and_rate(), seed_key(seed))
 
     def _announced(self) -> Sequence[Any]:
-        """Return the contexts of all rounds, or the pool to draw them from."""
+        """Return the contexts of all rounds, or the pool from which they are drawn."""
         who, contexts, horizon = type(self).__name__, self.contexts, self.horizon
         if self.oracle.n_actions is None:
             raise ParameterError(
-                f"{who} needs the number of actions: give {type(self.oracle).__name__} its "
-                "n_actions=."
+                f"{who} needs the number of actions: pass n_actions= to "
+                f"{type(self.oracle).__name__}."
             )
         rows: Any = contexts.rows if isinstance(contexts, Pool) else contexts
         if rows is None:
             rows = () if self.oracle.contexts is None else self.oracle.contexts
-            if not isinstance(self.oracle, Timed):  # else it knows the whole sequence itself
+            if not isinstance(self.oracle, Timed):  # a timed oracle knows the whole sequence
                 rows = list(rows) * (horizon or 0) if len(rows) == 1 else ()
         rows = as_rows(rows)
         if len(rows) == 0:
             raise ParameterError(
-                f"{who} needs the future: give contexts=, all contexts in the order they will "
-                "arrive; or contexts=Pool(rows), contexts to draw them from, and horizon=; or "
-                "horizon= alone where there is one context only."
+                f"{who} needs the future contexts. Pass contexts=, all contexts in the order in "
+                "which they will arrive, or pass a sample as contexts=Pool(rows) together with "
+                "horizon=. If there is only one context, horizon= is enough."
             )
         if horizon is None and not self._known:
             raise ParameterError(f"{who} with a Pool needs horizon=, the number of rounds.")
         if self._known and horizon not in (None, len(rows)):
             raise ParameterError(
-                f"{who} needs contexts= for all horizon={horizon} rounds, in the order they will "
-                f"arrive; got {len(rows)}. Where only their distribution is known, give a sample of it as "
-                "contexts=Pool(rows)."
+                f"{who} needs contexts= for all horizon={horizon} rounds, in the order in which "
+                f"they will arrive; got {len(rows)}. If you know only their distribution, pass a "
+                "sample as contexts=Pool(rows)."
             )
         return rows  # type: ignore[no-any-return]
 
     @abstractmethod
     def _size_and_rate(self) -> tuple[float, float | None]:
-        """Check the parameters; return the size of a round's noise, and its rate if sparse."""
+        """Check the parameters; return the noise size per round, and its rate if sparse."""
 
     def _put_noise(self, size: float, rate: float | None, key: np.uint64) -> None:
-        """Fix the distribution of the noise and its seed."""
+        """Set the distribution of the noise and its seed."""
         order = self._order if self._known else None
         shares = None if self._known else np.bincount(self._order) / len(self._order)
         sizes = self._horizon, self.oracle.n_actions or 1, size, rate
@@ -123,25 +123,25 @@ class Playout(Learner):
         self._noise = FuturePlayout(self._points, order, shares, *sizes, key)
 
     def _prepare(self, opened: PlayoutRound) -> None:
-        """Note the round's place; noise that was seen is not used again, so dropped ones count."""
+        """Set the round's place; dropped rounds count, because no noise is used twice."""
         ledger = self._ledger
         number = self.rounds + ledger.forgotten + ledger.pending(opened)
         opened.place = number, self._dropped + ledger.supersedes_open_round(opened)
 
     def _perturbed(self, opened: PlayoutRound) -> Objective:
-        """Return the past with fake losses on the rounds after this one."""
+        """Return the past losses with fake losses on the rounds after this one."""
         return with_rounds(self._past, *self._noise.fakes(*opened.place))
 
     def _played(self, opened: PlayoutRound) -> None:
         self._dropped = opened.place[1]
 
     def best_policy(self) -> Policy:
-        """The leader without noise."""
+        """Return the leader without noise: the best policy for the losses so far."""
         return losses_alone(self._past).leader()
 
     @property
     def _has_bound(self) -> bool:
-        """Whether the bound for the whole game holds, and for a part: other losses may be zero."""
+        """Whether the bound holds for the whole run, and so for a part: other losses may be 0."""
         covered = self.oracle.exact and not self._availability.by_score and self.epsilon is None
         return covered and self._ledger.immediate
 
@@ -161,18 +161,18 @@ class Playout(Learner):
         return self._past.scored
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
-        """The context of a round, checked, if it is the one announced for this time."""
+        """Return the checked context of a round; raise `ContextError` if it is not as declared."""
         who, time = type(self).__name__, self.clock + ahead
         context = context_at(self.oracle, time, context)
         if time >= self._horizon:
             raise ContextError(
-                f"The {self._horizon} rounds announced to {who} are over; got {context!r} for one "
-                "more."
+                f"All {self._horizon} rounds of {who} are over; got context {context!r} for "
+                "another round. Create a new learner with a larger horizon."
             )
         if self._known and self.oracle.key(context) != self._keys[time]:
             raise ContextError(
-                f"{who} was told that round {time} brings context "
-                f"{self._points[self._order[time]]!r}; got {context!r}. Where only the distribution of the "
-                "contexts is known, give a sample of it as contexts=Pool(rows)."
+                f"contexts= of {who} declares {self._points[self._order[time]]!r} for round "
+                f"{time}; got {context!r}. If you know only the distribution of the contexts, "
+                "pass a sample as contexts=Pool(rows)."
             )
         return context

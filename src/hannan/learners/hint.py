@@ -1,9 +1,10 @@
-r"""A predictor at work under bandit feedback.
+r"""Use of a predictor under bandit feedback.
 
-Its recommendation is a *hint*: with probability p the learner plays it, else it follows its own
-leader, the *base*. What the hint costs more than the base is measured without bias, whatever is
-played; p grows with what it saves, and hints end when their budget is spent. Its estimates are a
-*baseline* inside the loss estimates, only where these stay stable.
+The predictor recommends an action, the *hint*. With probability p the learner plays the hint,
+else it plays the action of its *base learner*. An unbiased estimate measures how much more the
+hints cost than the base learner. The share p grows with the savings, and hints end when their
+budget is spent. The predictor's estimates are a *baseline* in the loss estimates, but only where
+the loss estimates stay stable.
 """
 
 from __future__ import annotations
@@ -24,46 +25,47 @@ from hannan.core.validation import FloatArray, LossRange, check_positive, refuse
 from hannan.kernels import losses as kernel
 
 _FLOAT64 = np.dtype(np.float64)
-_LARGEST_RATIO = 100.0  # of one measurement of the hint's advantage, which only steers its share
+_LARGEST_RATIO = 100.0  # cap in a measurement of the hints' advantage, which only sets their share
 
 
 @dataclass(frozen=True, slots=True)
 class Trust(Stored):
-    r"""How far a predictor is believed under bandit feedback.
+    r"""Rule for how far a learner follows its predictor under bandit feedback.
 
-    The share of hinted rounds is :math:`p = 1/(1 + e^{-2z})`, z the hint's measured advantage over
-    the base in standard errors plus `prior`; the base keeps at least
-    :math:`\phi/\sqrt{1 + \text{savings}}`. While rounds wait for their losses p is less, until
-    four have been answered for each that is open. A hint is refused when its measured cost S
-    could exceed :math:`c \sqrt{G t}`. No rule can break the guarantee; these numbers decide how
-    soon a good predictor leads.
+    The learner plays hints with probability :math:`p = 1/(1 + e^{-2z})`. Here z is the hints'
+    measured advantage over the base learner in standard errors, plus `prior`. The base learner
+    keeps at least the share :math:`\phi/\sqrt{1 + \text{savings}}`. With fewer than four rounds
+    with feedback per open round, p is smaller. The learner skips a hint if the measured cost S
+    could exceed :math:`c \sqrt{G t}`. The guarantee holds for every rule; these constants
+    determine how soon the learner follows a good predictor.
 
-    Another rule is a subclass with another `wanted`: what it returns is limited by the budget and
-    by `share`, so that guarantee, bound and certificate stay valid.
+    For another rule, write a subclass with another method `wanted`. The budget and `share` limit
+    its result, so guarantee, bound and certificate stay valid.
 
     Parameters
     ----------
     budget
-        c; None for no hints at all.
+        Constant c of the regret budget :math:`c \sqrt{G t}` for hints. Default 3. None disables
+        hints.
     prior
-        Standard errors of advantage that a predictor starts with. Like the next two, the preset of
-        the learner where it is not given: see `trust="earned"`.
+        Initial advantage of the predictor, in standard errors. None (default, also for `floor` and
+        `share`) uses the learner's preset, see `trust="earned"`.
     floor
-        φ.
+        Constant φ in the smallest share of the base learner, from 0 to 1.
     share
-        The most that hints may have of the rounds, as 1 less the harmonic mean of the base's
-        shares. The bound on what instability costs grows with :math:`1/\sqrt{1 - share}`: there
-        is none with 1.
+        Upper limit on the share of hinted rounds, measured as 1 minus the harmonic mean of the
+        base learner's shares. The bound on the instability cost grows with
+        :math:`1/\sqrt{1 - share}`; with 1 there is no bound.
     baseline
-        What is subtracted from losses before they are weighted: "covered" for the estimate where
-        the action is likely enough, which keeps guarantee and certificate; "guess" for the guess
-        everywhere, without guarantee; None for nothing.
+        Prediction that is subtracted from losses before they are weighted. "covered" (default):
+        the estimate of each action that is likely enough, which preserves guarantee and
+        certificate. "guess": the prediction everywhere, without a guarantee. None: nothing.
 
     Examples
     --------
     >>> import hannan as hn
-    >>> oracle, guess = hn.oracles.AllPolicies(2, 3), hn.predictors.Mean()
-    >>> learner = hn.ContextSemiBanditFTPL(oracle, predictor=guess, trust=hn.Trust(1.0), seed=0)
+    >>> oracle, mean = hn.oracles.AllPolicies(2, 3), hn.predictors.Mean()
+    >>> learner = hn.ContextSemiBanditFTPL(oracle, predictor=mean, trust=hn.Trust(1.0), seed=0)
     >>> learner.act(0) in range(3)
     True
 
@@ -72,7 +74,7 @@ class Trust(Stored):
     >>> class Half(hn.Trust):
     ...     def wanted(self, record, n):
     ...         return 0.5
-    >>> learner = hn.ContextSemiBanditFTPL(oracle, predictor=guess, trust=Half(), seed=0)
+    >>> learner = hn.ContextSemiBanditFTPL(oracle, predictor=mean, trust=Half(), seed=0)
     >>> round(learner.decide(0).propensity, 3)
     0.667
     """
@@ -97,9 +99,14 @@ class Trust(Stored):
         if self.baseline not in (None, "covered", "guess"):
             raise refuse(self, "baseline", "'covered', 'guess' or None", self.baseline)
         if self.budget is None and self.baseline is None:
-            raise ParameterError("Trust needs a budget=, a baseline=, or both; got neither.")
+            raise ParameterError(
+                "Trust needs budget=, baseline= or both; got None for both. Pass one of them."
+            )
         if self.budget is None and self.baseline == "covered":
-            raise ParameterError('A Trust without hints (budget=None) takes baseline="guess".')
+            raise ParameterError(
+                'A Trust without hints (budget=None) cannot have baseline="covered". Pass '
+                'baseline="guess".'
+            )
 
     @property
     def has_theorem(self) -> bool:
@@ -107,87 +114,89 @@ class Trust(Stored):
         return self.baseline != "guess"
 
     def filled(self, preset: Trust) -> Self:
-        """With the numbers of a preset where none were given."""
+        """Return this rule with the preset's constants in place of None."""
         left = {name: getattr(preset, name) for name in _FILLED if getattr(self, name) is None}
         return replace(self, **left)
 
     def wanted(self, record: HintRecord, n: int) -> float:
-        """Return the share of hints in round n that they have earned so far, from 0 to 1."""
+        """Return the share of hints in round n, from 0 to 1, given the record so far."""
         if not record.answered:
-            return 0.0  # a predictor that was shown nothing recommends what is listed first
+            return 0.0  # an untrained predictor recommends the first action
         prior: Any = self.prior
         floor: Any = self.floor
         z = prior - record.cost / math.sqrt(record.squares + 1.0)
         earned = 1.0 / (1.0 + math.exp(-2.0 * min(max(z, -250.0), 15.0)))  # less than 1
         if record.waiting:
-            # Until it learns more a predictor recommends the same: rounds that are open together
-            # would all explore alike. The base has a random draw for each of them.
+            # Without feedback the predictor's recommendation stays the same, so all open rounds
+            # would get the same action. The base learner has a separate noise draw for each.
             earned *= min(record.answered / (_ANSWERED * record.waiting), 1.0)
         saved = -record.cost if record.cost < 0.0 else 0.0
         most = 1.0 - floor / math.sqrt(1.0 + saved)
         return earned if earned < most else most
 
     def limit(self, G: float, n: int, top: float = 1.0) -> float:
-        """Return the most that hints may cost in n rounds with losses up to `top`."""
+        """Return the regret budget of hints for n rounds with losses up to `top`."""
         assert self.budget is not None
         return self.budget * top * math.sqrt(G * n)
 
     def probability(
         self, record: HintRecord, n: int, G: float, compares: bool, kept: float
     ) -> float | None:
-        """Return what is wanted for round n as far as the theorem allows; None if refused.
+        """Return the share `wanted` for round n, limited by budget and `share`.
 
-        `compares`: whether S will compare the loss with estimates. `kept` is the least that
-        exploration leaves to hint and base.
+        None if the budget excludes a hint. `compares`: whether S will compare the loss with
+        estimates. `kept` is the smallest probability that exploration leaves to hints and base
+        learner together.
         """
         share: Any = self.share
         limit = self.limit(G, n, record.top)
-        if share == 1.0:  # no theorem: nothing has to be reserved
+        if share == 1.0:  # no theorem, so nothing is reserved
             return self.wanted(record, n) if limit >= record.S else None
         left = kept * (limit - record.S - record.reserve) / record.top
-        # At most what `_largest_step` will be, for a share of one half where it depends on that.
+        # The maximum of `_largest_step`; where it depends on the share, for a share of one half.
         if left < (1.5 if compares else 1.0):
             return None
         room = n / (1.0 - share) - record.W  # so that W <= n / (1 - share)
-        if compares and left < room:  # so that S stays within the budget whatever happens
+        if compares and left < room:  # so that S stays within the budget in every case
             room = min(room, max(left, 2.0))
         most = 1.0 - 1.0 / room if room > 1.0 else 0.0
         wanted = self.wanted(record, n)
         return most if wanted > most else max(wanted, 0.0)
 
 
-_FEW = 30  # answered rounds, below which the measured advantage is noise
+_FEW = 30  # rounds with feedback, below which the measured advantage is mostly noise
 _FILLED = ("prior", "floor", "share")
-_ANSWERED = 4.0  # rounds for each open one, from which on hints get all that they have earned
+_ANSWERED = 4.0  # rounds with feedback per open round from which hints get their full share
 EXACT = Trust(3.0, prior=0.0, floor=0.5, share=0.95)
-# No theorem limits the share of hints where the oracle is inexact, and none protects it.
+# With an inexact oracle no theorem applies, so nothing limits the share of hints.
 INEXACT = Trust(3.0, prior=2.0, floor=0.1, share=1.0)
-TABLE = Trust(3.0, prior=2.0, floor=0.1, share=0.97)  # where the action distribution is known
+TABLE = Trust(3.0, prior=2.0, floor=0.1, share=0.97)  # for a known action distribution
 
 
 class HintRecord(Stored):
-    r"""What feedback has shown of the hints of a game so far.
+    r"""Measured cost of the hints in a run so far.
 
     Attributes
     ----------
     top
-        The largest loss, counted from the lowest.
+        Largest loss minus the lowest.
     S
-        What hints have cost more than the base would have: unbiased, or too large on average where
-        the distribution of the base is estimated by draws.
+        Estimated cost of the hints, compared with the base learner. It is unbiased; if draws
+        estimate the base learner's distribution, it is too large on average.
     cost, squares
-        What hints would have cost more if always followed, in units of the largest loss, and the
-        sum of squares of its parts.
+        Estimated extra cost of following the hint in every round, in units of the largest loss,
+        and the sum of the squares of its terms.
     W
-        :math:`\sum 1/\beta`, β = 1 - p the share of the base: how much larger hints make the
-        variance of loss estimates.
+        :math:`\sum 1/\beta`, where β = 1 - p is the share of the base learner: the factor by which
+        hints increase the variance of loss estimates, summed over rounds.
     reserve
-        What the hints of rounds without feedback may cost.
+        Largest possible cost of the hints in rounds without feedback.
     unpaid
-        What rounds without feedback are charged beyond the largest loss of each, because S has
-        compared them with estimates already.
+        Charge for rounds without feedback beyond the largest loss of each, because S already
+        includes a comparison with estimates.
     waiting, answered
-        Numbers of rounds without and with feedback; logged decisions have it.
+        Numbers of rounds without and with feedback; logged decisions count as rounds with
+        feedback.
     """
 
     stored = State(
@@ -214,20 +223,21 @@ class HintRecord(Stored):
 
 
 def check_suits(predictor: Any, oracle: Oracle) -> None:
-    """Refuse a predictor for described actions where they are not, and the other way round."""
+    """Raise `ParameterError` if predictor and oracle disagree on actions with features."""
     known = getattr(predictor, "takes_items", None)
     if known not in (None, oracle.takes_items):
-        suits = "described actions" if known else "actions that are the same in every round"
+        kinds = "fixed actions", "actions with features"
         raise ParameterError(
-            f"predictor={type(predictor).__name__} is for {suits}, and "
-            f"{type(oracle).__name__} is not: for described ones use predictors.Hybrid."
+            f"predictor={type(predictor).__name__} is for {kinds[bool(known)]}, but "
+            f"{type(oracle).__name__} is for {kinds[not known]}. For actions with features, use "
+            "predictors.Hybrid."
         )
 
 
 def check_trust(
     owner: object, trust: Any, predictor: Any, oracle: Oracle, preset: Trust | None = None
 ) -> Trust:
-    """The trust that a word names, or one given, completed by the preset for this oracle."""
+    """Return the `Trust` for a preset name or a `Trust`, completed by the oracle's preset."""
     if preset is None:
         preset = EXACT if oracle.exact else INEXACT
     words = {"earned": preset, "baseline": Trust(None, baseline="guess").filled(preset)}
@@ -239,28 +249,28 @@ def check_trust(
         raise refuse(owner, "trust", "'earned', 'baseline', or a Trust", trust)
     if predictor is not None and found.budget is not None and oracle.max_chosen > 1:
         raise ParameterError(
-            f"trust={trust!r} uses hints, which are for single actions; with sets of "
-            "elements use trust='baseline'. docs/explanation/paper-notes.md, section 3.9, says why."
+            f"trust={trust!r} uses hints, which are only for single actions. With sets of "
+            "elements, pass trust='baseline' (docs/explanation/paper-notes.md, section 3.9)."
         )
     return found
 
 
 class AdvisedRound(OpenRound):
-    """A round in which a predictor may have a say."""
+    """A round of a learner with a predictor."""
 
-    advice: int | None = None  # what it recommends
-    share: float = 0.0  # p, with which that is played, or else what the base chooses
-    explores: float = 0.0  # with which any available action is played instead, all alike
-    each: float = 0.0  # the part of that for one of these actions
-    explored: bool = False  # whether it was
-    refused: bool = False  # whether the budget of hints is spent
+    advice: int | None = None  # the hint: the action that the predictor recommends
+    share: float = 0.0  # p, the probability of the hint; else the base learner chooses
+    explores: float = 0.0  # probability of exploring: a uniformly random available action
+    each: float = 0.0  # the part of `explores` for each available action
+    explored: bool = False  # whether the action came from exploring
+    refused: bool = False  # whether the spent budget excluded the hint
     compares: bool = True  # whether S compares its loss with the estimates V
-    split: bool = False  # whether S has had the part of V since the decision
-    reserved: float = 0.0  # the most that S can grow by it
-    unpaid: float = 0.0  # what it is charged beyond the largest loss while it has no loss
-    baseline: FloatArray | None = None  # Q, the part of V that is in the loss estimates
-    distribution: FloatArray | None = None  # q0 of the base's choice, known or estimated
-    exact: bool | None = None  # whether it is known, once it has been asked for
+    split: bool = False  # whether S includes the part of V since the decision
+    reserved: float = 0.0  # largest possible increase of S by this round
+    unpaid: float = 0.0  # charge beyond the largest loss while it has no feedback
+    baseline: FloatArray | None = None  # Q, the part of V in the loss estimates
+    distribution: FloatArray | None = None  # q0 of the base learner, known or estimated
+    exact: bool | None = None  # whether `distribution` is known; None before it is computed
     _by_action = ("values", "baseline", "distribution")
 
     stored = State(
@@ -280,7 +290,7 @@ class AdvisedRound(OpenRound):
     )
 
     def mixed(self, distribution: FloatArray) -> FloatArray:
-        """The distribution of what is played, from that of the base's choice."""
+        """Return the action distribution, given the distribution of the base learner's choice."""
         if self.share > 0.0:
             distribution = (1.0 - self.share) * distribution
             distribution[self.advice] += self.share
@@ -290,7 +300,7 @@ class AdvisedRound(OpenRound):
         return distribution
 
     def likely(self, action: int, q: float) -> float:
-        """The same for one action that can be played, of which the base's choice has distribution q."""
+        """Return the probability of one action, given its probability q by the base learner."""
         if self.share > 0.0:
             q = (1.0 - self.share) * q
             if action == self.advice:
@@ -306,11 +316,11 @@ class AdvisedRound(OpenRound):
 
     @property
     def mixes(self) -> bool:
-        """Whether others than the base may choose the action."""
+        """Whether a hint or exploration may choose the action."""
         return self.share > 0.0 or self.explores > 0.0
 
     def without_base(self, u: float, n_actions: int) -> int | None:
-        """What a number in [0, 1) decides on without asking the base, if anything."""
+        """Return the action of exploration or hint for u in [0, 1), or None for the base."""
         if u < self.explores:
             some = self.choices(n_actions)
             self.explored = True
@@ -318,8 +328,7 @@ class AdvisedRound(OpenRound):
         return self.advice if u < self.explores + (1.0 - self.explores) * self.share else None
 
     def weighing(self, action: int) -> tuple[float, float]:
-        """(c, s) such that an action that the base chooses with probability x is played with
-        probability s (c + (1 - c) x)."""
+        """Return (c, s): the action's probability is s (c + (1 - c) x), x that of the base."""
         own, base = self.share if action == self.advice else 0.0, 1.0 - self.share
         if self.explores == 0.0:
             return own, 1.0 if own else base
@@ -329,27 +338,29 @@ class AdvisedRound(OpenRound):
         return certain / s, s
 
     def choices(self, n_actions: int) -> IntArray:
-        """The actions that are available."""
+        """Return the available actions."""
         return np.arange(n_actions) if self.plays is None else self.available_indices
 
 
 class Hint(HintRecord):
-    """A predictor whose share of the rounds is earned; without a predictor the base decides.
+    """A predictor, the rule for its share of the rounds, and the record of its hints.
+
+    Without a predictor the base learner makes all decisions.
 
     Attributes
     ----------
     trust
-        The rule behind that share.
+        Rule for the share of hints.
     hinted
-        Rounds in which the hint had a share.
+        Number of rounds in which the hint had a positive probability.
     refused
-        Rounds in which it had none because the budget was spent.
+        Number of rounds without a hint because the budget was spent.
     has_theorem
-        Whether no baseline can be too high unseen.
+        Whether the guarantee holds: no baseline is too high without being observed.
     signed
-        Whether estimates may be negative.
+        Whether loss estimates may be negative.
     mixes
-        Whether hints are played.
+        Whether the learner plays hints.
     """
 
     stored = State(predictor=Part(), hinted=Count(), refused=Count())
@@ -362,7 +373,7 @@ class Hint(HintRecord):
         loss_range: LossRange,
         kept: float = 1.0,
     ) -> None:
-        self._low = min(loss_range[0], 0.0)  # what costs nothing
+        self._low = min(loss_range[0], 0.0)  # the loss that counts as 0
         super().__init__(loss_range[1] - self._low)
         there = predictor is not None
         working: Any = None if predictor is None else adopt(predictor)
@@ -375,17 +386,17 @@ class Hint(HintRecord):
         self.mixes = there and trust.budget is not None
         self._guesses = there and trust.baseline == "guess"
         self._advises = hasattr(predictor, "advise")
-        # Estimates are as sound as the class promises that wrote `advise`.
+        # Estimates need no check if the class that defines `advise` declares them sound.
         authors = [kind for kind in type(predictor).__mro__ if "advise" in vars(kind)]
         sound = bool(authors) and getattr(authors[0], "sound", False)
         self._sound = sound and self._low == 0.0 and self.top >= 1.0
         self.hinted = 0
         self.refused = 0
         self._n_actions = n_actions
-        self._kept = kept  # the least that exploration leaves to hint and base
+        self._kept = kept  # smallest probability that exploration leaves to hint and base learner
 
     def extended(self, n_actions: int, kept: float) -> Self:
-        """With more actions, of which the predictor knows nothing."""
+        """Return a copy with more actions, which are new to the predictor."""
         twin = copy.copy(self)
         twin._kept = kept
         if self.predictor is not None:
@@ -395,14 +406,14 @@ class Hint(HintRecord):
 
     @property
     def advantage(self) -> tuple[float, float]:
-        """By how much less than the base the hint has cost, and the standard error of that."""
+        """Estimated total savings of always following the hint, and their standard error."""
         return -self.top * self.cost, self.top * math.sqrt(self.squares)
 
     def advise(self, opened: Any, G: float, n: int, known: bool) -> None:
-        """Hint, its share and the estimates of round n: functions of the context and the past.
+        """Set hint, its share and the estimates of round n: functions of context and past.
 
-        `known`: whether the distribution of the base's choice will be known when the round is
-        decided.
+        `known`: whether the distribution of the base learner's choice will be known at the
+        decision.
         """
         context, predictor, trust = opened.context, self.predictor, self.trust
         K = self._n_actions or len(context)
@@ -419,8 +430,8 @@ class Hint(HintRecord):
             advice, values = self._least(context, available, K)
         opened.advice = advice
         opened.values = values if self._sound else self._checked(values, K)
-        # A late round is compared with estimates if their part can be added at the decision: which
-        # rounds are answered may depend on what was played. Without a theorem all of them are.
+        # With delay, a round is compared with estimates only if their part can be added at the
+        # decision, because missing feedback may depend on the action. Without a theorem, always.
         compares = opened.compares = known or not opened.late or trust.share == 1.0
         kept = self._kept if self._n_actions else 1.0 - opened.explores
         share = trust.probability(self, n, G, compares, kept)
@@ -430,12 +441,13 @@ class Hint(HintRecord):
             opened.share = share
 
     def check(self, opened: AdvisedRound, weighed: bool) -> None:
+        """Check that a loaded round has the estimates and the distribution that it needs."""
         asked = opened.advice is not None and opened.values is not None
         known = opened.distribution is not None or not weighed
         require(opened, values=asked or not self.mixes, distribution=known or not self.mixes)
 
     def _least(self, context: Any, available: IntArray | None, K: int) -> tuple[int, Any]:
-        """Return the action of the least guess, and estimates, of a predictor without advice."""
+        """Return the action with the smallest prediction, and the estimates of all actions."""
         predictor = self.predictor
         values = getattr(predictor, "estimate", predictor.predict)(context)
         guess = self._checked(predictor.predict(context), K)
@@ -443,10 +455,10 @@ class Hint(HintRecord):
         return int(some[guess[some].argmin()]), values
 
     def _largest_step(self, opened: Any) -> float:
-        """The most that S can still grow by a round with a hint, once it is decided.
+        """Return the largest possible increase of S by a decided round with a hint.
 
-        Measured by its loss alone, a hint costs at most that loss. Measured against estimates its
-        cost varies less but may be larger; less so where their part is in S already.
+        Measured by its loss alone, a hint costs at most this loss. Compared with estimates, its
+        cost varies less but may be larger; less so if S includes their part already.
         """
         share, most = opened.share, self.top
         record = share / (1.0 - share)
@@ -457,7 +469,7 @@ class Hint(HintRecord):
         return most / (self._kept if self._n_actions else 1.0 - opened.explores)
 
     def may_cover(self, scale: float, kappa: float) -> bool:
-        """Whether any action can be likely enough for a baseline under noise of this scale."""
+        """Return whether an action can be likely enough for a baseline under this noise scale."""
         if not self.signed or scale == 0.0:
             return False
         eps = kappa * self.top / scale
@@ -466,10 +478,11 @@ class Hint(HintRecord):
     def cover(
         self, opened: Any, distribution: FloatArray, scale: float, kappa: float, n: int
     ) -> None:
-        """Take the estimates as baseline where the action is likely enough; `distribution`: the base's.
+        """Set the baseline to the estimates of all actions that are likely enough, else 0.
 
-        Then the weighted residual of an estimate that was too high is at most half of the noise,
-        and what it hides of a good action adds up to 2 √T.
+        `distribution` is that of the base learner's choice. The weighted residual of an estimate
+        that is too high is then at most half of the noise, and the bias for a good action adds
+        up to 2 √T.
         """
         eps = kappa * self.top / scale
         likely = (1.0 - opened.share) * distribution
@@ -488,16 +501,16 @@ class Hint(HintRecord):
             opened.baseline = opened.replaced(baseline)
 
     def surprise(self, opened: Any, losses: Any) -> Any:
-        """What the chosen elements cost beyond the baseline."""
+        """Return the losses of the chosen elements minus their baseline."""
         if opened.baseline is None:
             return losses
         found = losses - opened.baseline[opened.action]
         return found if self.signed else np.maximum(found, 0.0)
 
     def played(self, opened: Any) -> None:
-        """Reserve what the hint of this round may cost until its loss is known.
+        """Reserve the largest possible cost of this round's hint until its loss is known.
 
-        Where q0 is known already, p (V(h) - <q0, V>) enters S at once.
+        If q0 is known already, add p (V(h) - <q0, V>) to S now.
         """
         share = opened.share
         self.W += 1.0 / (1.0 - share)
@@ -520,24 +533,24 @@ class Hint(HintRecord):
         self.waiting += 1
 
     def release(self, opened: Any) -> None:
-        """Give back what was reserved for a round: its cost will never be known."""
+        """Cancel the reserve of an abandoned round, whose cost will never be known."""
         if self.mixes:
             self.reserve -= opened.reserved
             self.waiting -= 1
 
     def charge(self, opened: Any, loss: Any, weight: Any) -> None:
-        """Add what the hint of a round has cost, by the distribution of the base when it was decided.
+        """Add the cost of a round's hint to S, given its loss and importance weight.
 
-        Where that distribution is estimated the base's ratio is too small on average, so that the
-        cost is
-        overstated: safe, but only if losses are not compared with estimates of them.
+        Uses the base learner's distribution at the decision. If draws estimate it, the base
+        learner's ratio is too small on average. The cost is then overstated, which is safe only
+        if losses are not compared with estimates.
         """
         share = opened.share
         self.reserve -= opened.reserved
         self.unpaid -= opened.unpaid
         self.waiting -= 1
         self.answered += 1
-        if opened.explored:  # given that it did not, hint and base have decided alone
+        if opened.explored:  # only rounds decided by hint or base learner count
             return
         values = opened.values if self._low == 0.0 else opened.values - self._low
         expected, ratio, value = kernel.price(
@@ -545,7 +558,7 @@ class Hint(HintRecord):
         )
         cost = loss - self._low
         if share > 0.0:
-            # Exploration leaves only a part of such rounds, so that each counts for more.
+            # Exploration leaves only a part of such rounds, so each has a larger weight.
             kept, against = 1.0 - opened.explores, (1.0 - ratio) * cost
             if opened.exact is True and opened.compares:
                 against = (1.0 - ratio) * (cost - value)
@@ -560,23 +573,24 @@ class Hint(HintRecord):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How hints fared, in words; their advantage only once it is more than noise."""
+        """Sentences on the results of the hints; their advantage from 30 rounds with feedback."""
         if not self.mixes:
             return ()
         notes = []
         if self.hinted + self.refused and self.answered >= _FEW:
             gain, error = self.advantage
-            so_far = "saved" if self.S <= 0.0 else "cost"
-            always = "saved" if gain >= 0.0 else "cost"
+            so_far = "reduced" if self.S <= 0.0 else "increased"
+            always = "reduced" if gain >= 0.0 else "increased"
             notes.append(
-                f"hints had a share in {self.hinted} of the rounds decided and {so_far} about "
-                f"{abs(self.S):,.1f} compared with the learner's own choices; always following "
-                f"them would have {always} {abs(gain):,.1f} ± {error:,.1f}"
+                f"the predictor took part in {self.hinted} of the rounds decided and {so_far} the "
+                f"total loss by about {abs(self.S):,.1f} compared with the base learner alone; "
+                f"following it in every round would have {always} the total loss by "
+                f"{abs(gain):,.1f} ± {error:,.1f}"
             )
         if self.refused:
             times = "1 round" if self.refused == 1 else f"{self.refused} rounds"
             notes.append(
-                f"hints were refused in {times}, where they could have exceeded their budget"
+                f"the predictor was left out in {times} because its regret budget was spent"
             )
         return tuple(notes)
 

@@ -1,20 +1,18 @@
-"""Importance weights of the actions played, and the cost of instability of their estimates.
+"""Importance weights of the chosen actions, and the instability costs of their estimates.
 
-What is found depends on the state of a decision. It is found when the loss comes, or just before
-another round is learned, whichever is first.
+Both depend on the learner's state at the decision. The learner computes them when the feedback
+arrives, or just before it learns from another round, whichever is first.
 
-==================== ========== =============================== =================================
-distribution of the choice    actions    weight                          cost of instability
-==================== ========== =============================== =================================
-known                any        its mean, (1 - (1-q)^L)/q       by the distributions before and
-after
-not known, in pairs  single     draws and their negatives       by one more draw and its negative
-not known            any        draws until r successes         by leaders under one more draw
-==================== ========== =============================== =================================
+=================== ======= ========================== ====================================
+choice distribution actions weight                     instability cost
+=================== ======= ========================== ====================================
+known               any     its mean, (1 - (1-q)^L)/q  from distributions before and after
+unknown, in pairs   single  draws and their negatives  by one more draw and its negative
+unknown             any     draws until r successes    by leaders under one more draw
+=================== ======= ========================== ====================================
 
-A round that others overtake is compared with the state of its decision: by the distribution there,
-or under
-a draw of noise that nothing else uses (`PerturbedLeader.hidden_draw`).
+A round with out-of-order feedback is compared with the state at its decision: by the distribution
+at the decision, or under a hidden noise draw (`PerturbedLeader.hidden_draw`).
 """
 
 from __future__ import annotations
@@ -36,39 +34,41 @@ from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.learners.perturbed_leader import NoisyRound, Past, PerturbedLeader, distribution_of
 from hannan.learners.step_size import StepSize
 
-# c with q E[W^2] <= c E[W] for every q and L, W from r successes; exact weights have 1.
-# It bounds q^2 E[W^2] too (there 2, 1.5, 1.36, 1.32, 1.31, then 1.3 would do).
-# Probabilities in place of successes: at most this, and for a known part of the draw much less.
+# c with q E[W^2] <= c E[W] for every q and L, for weights W from r successes; 1 for exact weights.
+# c also bounds q^2 E[W^2] (for which 2, 1.5, 1.36, 1.32, 1.31, then 1.3 would be enough).
+# With probabilities in place of successes it is at most this, and often much less.
 _SECOND_MOMENT = {1: 2.0, 2: 1.51, 3: 1.38}
 _MOST_SUCCESSES = 10_000
-# Less than r in the sum of probabilities spares draws. Up to a half of that leaves those that are
-# 0 or 1 as they were, and these are the worst case.
+# Stopping at a sum of probabilities below r saves draws. Subtracting up to a half does not change
+# the case in which all probabilities are 0 or 1, which is the worst case.
 _HALF = 0.5
-_MOST_IN_PAIRS = 10  # what the integral in `kernels.weights` is exact for
+_MOST_IN_PAIRS = 10  # largest r for which the integral in `kernels.weights` is exact
 
 
 class Resampling(Parametrised):
-    r"""Geometric resampling until r successes; or, where the distribution is known, its mean itself.
+    r"""Rule for importance weights: geometric resampling until r successes, or the exact mean.
 
-    A chosen element's weight has mean :math:`(1-(1-q)^L)/q`, q its probability and L the most
-    draws, whatever r is.
+    The weight of a chosen element has mean :math:`(1-(1-q)^L)/q` for every r. Here q is the
+    element's probability and L the maximum number of draws.
 
-    With `pairs` a draw serves as itself and as its negative, which has the same distribution, and
-    counts for
-    the probability that the element is chosen, given as much of the draw as is easily computed, in
-    place of a success or none. Draws stop once these probabilities add up to r - 1/2, which takes r
-    of them where they are 0 or 1. The mean is the same, to the last digit; the variance is smaller.
+    With `pairs`, each draw is used twice: as itself and as its negative, which has the same
+    distribution. It then counts the probability that the element is chosen, given a part of the
+    draw from which this probability is easily computed, instead of a success or a failure. Draws
+    stop when these probabilities add up to r - 1/2; if they are all 0 or 1, this takes r
+    successes. The mean is identical, and the variance is smaller.
 
     Parameters
     ----------
     successes
-        r, below 10,000: more of them, less variance and more draws; at most 10 with pairs.
+        Number of successes r, from 1 to 10,000, or to 10 with pairs. Default 2. A larger number
+        means less variance and more draws.
     exact
-        True: the mean itself, which takes an oracle that can compute q. False: always draws.
-        None: the mean where the oracle can compute q, else draws.
+        True: use the mean itself; the oracle must be able to compute q. False: always draw.
+        None (default): use the mean if the oracle can compute q, else draw.
     pairs
-        True: for single actions. None: for single actions where the class searches under a draw and
-        its negative in about the time of one. Sets are drawn until all elements have r successes.
+        Whether to draw in pairs. True: for single actions. None: for single actions if the class
+        searches under a draw and its negative in about the time of one search. False (default):
+        never. Sets are never drawn in pairs, but until all elements have r successes.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class Resampling(Parametrised):
             raise refuse(self, "successes", f"at most {_MOST_IN_PAIRS} with pairs", successes)
         self.exact = exact
         self.pairs = pairs
-        # What the probabilities of draws in pairs must add up to; 0 where none are drawn.
+        # Sum of probabilities at which draws in pairs stop; 0 without pairs.
         self.enough = 0.0 if pairs is False or exact else self.successes - _HALF
         # Whether all weights so far were exact; None before the first.
         self.known: bool | None = exact or None
@@ -104,22 +104,22 @@ class Resampling(Parametrised):
         return self.moment(self.known)
 
     def moment(self, exact: bool | None) -> float:
-        """An upper bound on q E[W²]/E[W] of weights that are exact, or drawn."""
+        """Return an upper bound on q E[W²]/E[W] for exact or drawn weights."""
         return 1.0 if exact else _SECOND_MOMENT.get(self.successes, 1.34)
 
     def note(self, exact: bool | None) -> None:
-        """Whether the weights of a round were exact; None where none were needed."""
+        """Record whether the weights of a round were exact; None if it needed no weights."""
         if exact is not None:
             self.known = exact and self.known is not False
 
     def trials(self, leader: PerturbedLeader, limit: int, share: float = 0.0) -> Trials:
-        """Return how a weight may be found: from the distribution if that is used, or by draws in pairs."""
+        """Return the settings for computing a weight: exactly, or by draws in pairs."""
         return Trials(limit, self.enough, leader.key, share, self.exact is not False)
 
     def lesson(
         self, past: Past, context: Any, action: int, loss: float, draw: Draw, trials: Trials
     ) -> Lesson | None:
-        """Return a weight by draws in pairs, and the cost of instability; None without pairs."""
+        """Return a weight by draws in pairs, and the instability cost; None without pairs."""
         if trials.enough == 0.0:
             return None
         trials = trials._replace(exact=False)
@@ -134,9 +134,10 @@ class Resampling(Parametrised):
     def weights(
         self, past: Past, context: Any, action: Action, draw: Draw, limit: int, needed: Any
     ) -> tuple[Any, int]:
-        """Return weights of the chosen elements by draws from `draw` on, and how many were used.
+        """Return weights of the chosen elements by draws from `draw` on, and the number of draws.
 
-        One for each element, a number for a single action; 0 where `needed` is 0.
+        The weights are an array with one for each element, or a number for a single action. They
+        are 0 where `needed` is 0.
         """
         r = self.successes
         if isinstance(action, int):
@@ -150,13 +151,13 @@ class Resampling(Parametrised):
     def mixed_weight(
         self, leader: PerturbedLeader, past: Past, opened: NoisyRound, draw: Draw, limit: int
     ) -> tuple[float, int, bool]:
-        """Return the weight of a single action, which others than the leader may have chosen.
+        """Return the weight of a single action that a hint or exploration may have chosen.
 
-        It is played with probability s (c + (1 - c) x), x that of the leader. So its weight is 1/s
-        times one for trials that are successes with probability c, or else if the leader chooses
-        it: the trials up to the first success of the former kind are one random number, and the
-        leader is asked only in these. In pairs the probability of a trial takes the place of its
-        success. Also returns the draws used, and whether they were in pairs.
+        The action has probability s (c + (1 - c) x), where x is the leader's probability. So its
+        weight is 1/s times a weight for trials that succeed with probability c, or else if the
+        leader chooses the action. One random number gives the trials up to the first success of
+        the first kind; the leader is computed only for these. In pairs, the probability of a
+        success replaces the success. Also return the number of draws, and whether in pairs.
         """
         context, action, r = opened.context, opened.action, self.successes
         assert isinstance(action, int)
@@ -173,7 +174,7 @@ class Resampling(Parametrised):
             trials = 1.0 + math.log1p(-leader.uniform(later.number)) // math.log1p(-certain)
             weights, drawn = past.weights(context, element, later, int(min(trials, limit)), 1)
             total += weights.item(0)
-            used += max(1, drawn)  # the uniform number goes with a draw, which is not used again
+            used += max(1, drawn)  # the draw of the uniform number is not used again
         return total / (r * s), used, False
 
 
@@ -187,7 +188,7 @@ PRESETS = {
 
 
 def check_resampling(owner: object, resampling: Any) -> Resampling:
-    """What a word, a number of successes or a `Resampling` says."""
+    """Return the `Resampling` for a preset name, a number of successes, or a `Resampling`."""
     found = PRESETS.get(resampling) if isinstance(resampling, str) else resampling
     if isinstance(found, Resampling):
         return found.clone()
@@ -199,10 +200,10 @@ def check_resampling(owner: object, resampling: Any) -> Resampling:
 
 
 def no_distribution(oracle: object) -> ParameterError:
-    """What to say where exact weights were asked for."""
+    """Return the error for exact weights without a known distribution."""
     return ParameterError(
-        f"resampling='exact' needs the distribution of the action, which {type(oracle).__name__} cannot "
-        "compute here. Use 'auto'."
+        f"resampling='exact' needs the action distribution, which {type(oracle).__name__} cannot "
+        "compute for this learner. Use resampling='auto'."
     )
 
 
@@ -216,26 +217,25 @@ def mean_weights(distribution: FloatArray, opened: NoisyRound, limit: int) -> An
 
 
 def mean_weight(q: float, limit: int) -> float:
-    """(1 - (1-q)^L)/q"""
+    """Return (1 - (1-q)^L)/q, L being the limit."""
     if q <= 0.0:
         return float(limit)
     return 1.0 if q >= 1.0 else -math.expm1(limit * math.log1p(-q)) / q
 
 
-_TRIALS = 8  # draws that estimate the distribution of the leader's choice, for the price of a hint
+_TRIALS = 8  # draws that estimate the distribution of the leader's choice, for the cost of a hint
 
 
 def past_of(leader: PerturbedLeader, opened: Any) -> Past:
-    """Return ℓ̂_1..t-1, with the baseline as one more round, among what is available."""
+    """Return ℓ̂_1..t-1 with the baseline as one more round, among the available actions."""
     return Past(leader.total, opened.baseline, opened.plays)
 
 
 def weigh(leader: PerturbedLeader, J: Resampling, opened: Any, needed: Any = None) -> Any:
-    """J_t(j): draw {y}^1, {y}^2, … until the leader chooses j on x_t again, L times at most.
+    """Return J_t(j): draw {y}^1, {y}^2, … until the leader chooses j on x_t again, at most L times.
 
-    Where the distribution of the leader's choice is known: the mean of J_t(j). `needed` is 0 for
-    elements
-    whose weights are not needed.
+    If the distribution of the leader's choice is known, return the mean of J_t(j). `needed` is 0
+    for elements whose weights are not needed.
     """
     context, action, draw = opened.context, opened.action, opened.draw
     mixes = opened.advice is not None or opened.explores > 0.0
@@ -276,14 +276,15 @@ def out_of_order(
     measures: bool,
     guessed: bool,
 ) -> list[tuple[Any, Any]]:
-    """Rounds that this one overtakes, with copies that have weights and the choice under a shadow.
+    """Return earlier open rounds, each with a copy that has weights and a hidden choice.
 
-    Both belong to the state of the decision, which ends when this round is learned. `measures`:
-    whether somebody asks what instability cost; `guessed`: whether the leader knew of baselines.
+    Both depend on the state of their decisions, which ends when the learner learns from `opened`.
+    `measures`: whether the instability cost is needed; `guessed`: whether the leader knew the
+    baselines.
     """
     found: list[tuple[Any, Any]] = []
     for other in others:
-        seen = copy.copy(other)  # until nothing can fail any more
+        seen = copy.copy(other)  # a copy, because later steps may fail
         if other.weights is None:
             seen.draws, seen.calls = opened.draws, 0
             seen.weights = weigh(leader, J, seen)
@@ -301,34 +302,33 @@ def out_of_order(
 
 
 def propensity_record_of(leader: PerturbedLeader, J: Resampling, opened: Any) -> PropensityRecord:
-    """Weights and propensity of a decision."""
+    """Return the weights and the propensity of a decision."""
     action, distribution, exact = opened.action, opened.distribution, None
     if opened.exact and type(action) is int:
         return PropensityRecord(
             opened.weights, opened.likely(action, distribution.item(action)), 0.0
         )
     if opened.exact:
-        exact = distribution[action]  # nobody else chooses sets
+        exact = distribution[action]  # sets are chosen by the leader alone
     elif opened.exact is False and J.exact is False:
-        distribution = distribution_of(
-            past_of(leader, opened), opened
-        )  # which was not asked for the weights
+        # The weights were drawn without the distribution, though it may be known.
+        distribution = distribution_of(past_of(leader, opened), opened)
         exact = None if distribution is None else distribution[action]
     drawn = exact is None and opened.exact is False
     q = 1.0 / np.asarray(opened.weights, np.float64) if exact is None else exact
     if isinstance(action, int):
         q = float(q)
         error: Any = q * math.sqrt((1.0 - q) / J.successes) if drawn else 0.0
-    else:  # of one over a mean of r geometric numbers
+    else:  # standard error of one over a mean of r geometric numbers
         error = q * np.sqrt((1.0 - q) / J.successes) if drawn else 0.0 * q
     return PropensityRecord(opened.inverse, q, error, not drawn, opened.exact is False)
 
 
 class Measured(NamedTuple):
-    """What was measured of a round, and what that took."""
+    """The instability cost measured in a round, and the work that this took."""
 
     instability: float = 0.0
-    """What it cost not to have known the estimate: residual(π) - residual(π̂), on average."""
+    """Mean of residual(π) - residual(π̂): π̂ knows the round's estimate, and π does not."""
     calls: int = 0
     draws: int = 0
     added: bool = False
@@ -348,12 +348,12 @@ def measure(
     signed: bool,
     add: bool,
 ) -> Measured:
-    """Compare leaders before and after a round, as the table of this module says.
+    """Measure the instability cost of a round as in the table at the top of this module.
 
-    `changes` are the baseline, what was seen beyond it, and the sum of both: the estimate. The draw
-    must be independent of the round's own: the estimate is large just where the round's
-    draw chose, so under that draw instability would be overstated. With `add` the estimate may be
-    added on the way, where that spares a pass.
+    `changes` are the baseline, the residual beyond the baseline, and their sum, the estimate. The
+    draw must be independent of the round's own: the estimate is large where the round's draw
+    chose, so that draw would overstate instability. With `add`, `measure` may add the estimate to
+    the total if this saves a pass.
     """
     context, action = opened.context, opened.action
     baseline, residual, estimate = changes
@@ -363,9 +363,8 @@ def measure(
     if opened.exact and opened.plays is None and opened.draw.scale > 0.0:
         distribution = opened.distribution  # the one behind the weights
     elif not drawn and resampling.exact is not False:
-        distribution = total.distribution(
-            context, draw, baseline, available
-        )  # else not known for weights either
+        # If it is unknown here, it was unknown for the weights, too.
+        distribution = total.distribution(context, draw, baseline, available)
     if distribution is not None:
         after = total.distribution(context, draw, estimate, available)
         assert after is not None
@@ -383,9 +382,9 @@ def measure(
             return Measured(found.instability, 4, 1)
     at_first = loss_of(residual, before.action(context, draw))
     if at_first == 0.0 and not signed:
-        # The new leader suffers nothing either: it would not have been preferred.
+        # The new leader's residual is 0, too: otherwise it would not be preferred.
         return Measured(0.0, 1, 1)
-    leader.get_ready()  # now, so that a failing oracle leaves the total alone
+    leader.get_ready()  # now, so that a failing oracle leaves the total unchanged
     choice = (leader.settle if add else leader.foresee)(opened, estimate, draw)
     return Measured(max(0.0, at_first - loss_of(residual, choice)), 2, 1, add)
 
@@ -393,10 +392,10 @@ def measure(
 def weigh_and_measure(
     leader: PerturbedLeader, resampling: Resampling, step: StepSize, opened: Any, loss: float
 ) -> tuple[float, float] | None:
-    """Find the weight of a loss and what `measure` finds in one compiled call, where there is one.
+    """Return the weight of a loss and its instability cost by one compiled call, or None.
 
-    For single actions without a baseline; where others than the leader may have chosen them, if
-    the distribution is known. None elsewhere. What it takes is counted in the round.
+    Works for single actions without a baseline. If a hint or exploration may have chosen the
+    action, the distribution must be known. Adds draws and calls to the round.
     """
     (_, _, scale), action, context = opened.draw, opened.action, opened.context
     if not scale or scale != step.scale or not step.measures or type(action) is not int:
@@ -404,7 +403,7 @@ def weigh_and_measure(
     draw = Draw(leader.noise, leader.number + opened.draws, scale)
     mixes = opened.advice is not None or opened.explores > 0.0
     certain, kept = opened.weighing(action) if mixes else (0.0, 1.0)
-    # Only from a known distribution, where others than the leader may have chosen.
+    # If a hint or exploration may have chosen the action: only from a known distribution.
     enough, exact = 0.0 if mixes else resampling.enough, resampling.exact is not False
     trials = Trials(opened.limit, enough, leader.key, certain, exact, kept)
     found = leader.total.lesson(context, action, loss, draw, trials)
@@ -433,13 +432,12 @@ def measure_late(
     residual: FloatArray,
     guessed: bool = False,
 ) -> Measured:
-    """Compare the leader at the decision of a round with that at its arrival, at scale `top`.
+    """Compare the leader at a round's decision with the leader now, at scale `top`.
 
-    By the distribution at the decision and that now; or, where that is not known, under the shadow
-    draw of
-    the round, which was taken at the decision and is independent of all that has happened since.
-    Losses learned in between may have made the choice better, so the sign is that of the
-    difference. `guessed`: the leader at the decision knew of the baseline, under that draw too.
+    The comparison uses the distributions at the decision and now. If these are unknown, it uses
+    the round's hidden noise draw, which is independent of everything since the decision. The
+    result is negative if losses learned since then have made the choice better. `guessed`: the
+    leader at the decision knew the baseline, also under that draw.
     """
     context = opened.context
     leader.get_ready()
@@ -451,21 +449,21 @@ def measure_late(
             ),
             1,
         )
-        if baseline is not None:  # it counts as the leader sees it now
+        if baseline is not None:  # the baseline counts with the leader now
             before = _action_distribution(leader, leader.past(opened, baseline), context, top)
             found, calls = found + float(baseline @ (opened.distribution - before)), 2
         return Measured(found, calls)
-    if opened.hidden_draw is None:  # a decision was made while it was alone: count the most
+    if opened.hidden_draw is None:  # another decision came later: count the largest cost
         unseen = np.abs(baseline).sum() if guessed and baseline is not None else 0.0
         return Measured(float(np.abs(residual).sum() + unseen))
     if guessed and baseline is not None:
         z = leader.hidden_draw(opened.hidden_draw, top)
         loss = loss_of(baseline + residual, opened.hidden_choice)
         loss -= loss_of(residual, after.action(context, z))
-        now = leader.past(opened, baseline)  # it counts as the leader sees it now
+        now = leader.past(opened, baseline)  # the baseline counts with the leader now
         return Measured(loss - loss_of(baseline, now.action(context, z)), 2)
     at_first = loss_of(residual, opened.hidden_choice)
-    if at_first == 0.0:  # less what the leader now suffers: at most this
+    if at_first == 0.0:  # subtracting the leader's loss now gives at most 0
         return Measured()
     choice = after.action(context, leader.hidden_draw(opened.hidden_draw, top))
     return Measured(at_first - loss_of(residual, choice), 1)
@@ -474,6 +472,6 @@ def measure_late(
 def _action_distribution(
     leader: PerturbedLeader, past: Past, context: Any, scale: float
 ) -> FloatArray:
-    """Of the choice of a total's leader under noise of this scale, which may be none."""
+    """Return the distribution of the leader's choice under noise of this scale, which may be 0."""
     distribution = past.distribution(context, Draw(leader.noise, 0, scale)) if scale else None
     return past.chosen(context, WITHOUT_NOISE, 1)[0] if distribution is None else distribution

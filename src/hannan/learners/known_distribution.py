@@ -1,4 +1,4 @@
-"""Bandit learners on tables of contexts whose action distribution is known in every round."""
+"""Base of bandit learners on tables of contexts, with a known action distribution."""
 
 from __future__ import annotations
 
@@ -36,19 +36,21 @@ _NONE = np.empty(0, np.intp)
 
 
 class KnownDistribution(Learner):
-    r"""Base for learners that draw from a distribution they can write down, context by context.
+    r"""Base for learners that compute their action distribution, separately for each context.
 
     The distribution on context x is that of `_distribution(totals, eta)`: the minimiser of
     :math:`\langle w, \hat L_x \rangle + R(w)/\eta` for a convex R, with :math:`\hat L_x` the
-    estimated losses there so far. Here are rounds, hints, exploration, unavailable actions, logged
-    decisions, further actions, and the certificate. A subclass writes
+    estimated total losses on x. This class handles rounds, hints, exploration, unavailable
+    actions, logged decisions, added actions and the certificate. A subclass defines
 
-    - `_distribution` and `_rate`, the learning rate by the clock of a context: its visits, each
-      counted with the factor by which hints and exploration increase the variance of the estimates;
+    - `_distribution`;
+    - `_rate`, the learning rate by the clock of a context: its number of visits, each multiplied
+      by the factor by which hints and exploration increase the variance;
     - `_constant`, C such that pseudo-regret is at most :math:`C B \sqrt{K W}` at clock W, with
-      losses in [0, B]; and `_entropy`, the largest difference between two values of R;
-    - `_weight`, if estimates are not the loss divided by its propensity;
-    - `_choice`, if estimates of a predictor are to be a baseline.
+      losses in [0, B];
+    - `_entropy`, the largest difference between two values of R;
+    - `_weight`, if an estimate is not the loss divided by its propensity;
+    - `_choice`, if a predictor's estimates serve as a baseline.
 
     Parameters
     ----------
@@ -64,7 +66,7 @@ class KnownDistribution(Learner):
         hint=Part(),
         _floor=Part(),
         _key=NoiseKey(),
-        _past=Part().where(  # among totals that are too large the entropy is lost in rounding
+        _past=Part().where(  # with larger totals, rounding would hide the entropy
             lambda self, past: np.abs(past.totals).max() <= _LARGEST * self._range[1]
         ),
         _W=Array(low=0.0),
@@ -75,12 +77,12 @@ class KnownDistribution(Learner):
     )
 
     class Round(AdvisedRound):
-        """A round with the distribution it was drawn from."""
+        """A round with its action distribution."""
 
         distribution: FloatArray
         exact: bool | None = True
         weight: float = 1.0
-        cost: float = 1.0  # 1/β, by which the variance of estimates grows
+        cost: float = 1.0  # 1/β, the factor by which hints increase the variance of estimates
         scale: float = 1.0  # 1/η
 
         stored = State(
@@ -92,7 +94,7 @@ class KnownDistribution(Learner):
 
         @property
         def inverse(self) -> FloatArray:
-            """One over the probability of the action."""
+            """One over the propensity."""
             return np.array([self.weight])
 
     def __init__(
@@ -109,8 +111,8 @@ class KnownDistribution(Learner):
         name = type(self).__name__
         if not isinstance(oracle, FullTable):
             raise ParameterError(
-                f"{name} plays on tables: give it AllPolicies(n_contexts, n_actions). For "
-                f"{type(oracle).__name__} use ContextSemiBanditFTPL."
+                f"{name} needs a table, AllPolicies(n_contexts, n_actions); got "
+                f"{type(oracle).__name__}. For this policy class use ContextSemiBanditFTPL."
             )
         self.oracle = oracle
         self.predictor = predictor
@@ -131,16 +133,16 @@ class KnownDistribution(Learner):
         self._key = seed_key(seed)
         self._past: Any = oracle.objective()
         self._W = np.zeros(len(oracle.contexts or ()))  # the clock of each context
-        self._tops = np.zeros(len(self._W))  # largest 1/η at which an answered round was decided
+        self._tops = np.zeros(len(self._W))  # largest 1/η of the decisions with feedback
         self._D = 0.0  # instability cost, and bias of the estimates
         self._number = 0
         self._loss = 0.0
 
-    # What a subclass writes -------------------------------------------------------------------
+    # Methods of a subclass --------------------------------------------------------------------
 
     @abstractmethod
     def _distribution(self, totals: FloatArray, eta: float) -> FloatArray:
-        """Return the action distribution for these totals; inf has probability 0."""
+        """Return the action distribution for these totals; a total of inf means probability 0."""
 
     @abstractmethod
     def _rate(self, W: float) -> float:
@@ -149,15 +151,15 @@ class KnownDistribution(Learner):
     @property
     @abstractmethod
     def _constant(self) -> float:
-        """C of the bound on pseudo-regret."""
+        """Constant C of the bound on pseudo-regret."""
 
     @property
     @abstractmethod
     def _entropy(self) -> float:
-        """The largest difference between two values of R."""
+        """Largest difference between two values of R."""
 
     def _choice(self, opened: Round, totals: FloatArray, eta: float) -> FloatArray:
-        """Return the distribution of the base's choice; a baseline may be noted in the round."""
+        """Return the distribution of the base learner's choice; may set the round's baseline."""
         return self._distribution(totals, eta)
 
     def _weight(self, opened: Round) -> float:
@@ -172,7 +174,7 @@ class KnownDistribution(Learner):
             self.hint.check(opened, weighed=True)
 
     def _prepare(self, opened: Round) -> None:
-        """Note hint, exploration and distribution: functions of the context and the past."""
+        """Set hint, exploration and distribution: functions of the context and the past."""
         if self.hint.predictor is not None:
             self.hint.advise(opened, self._G, self._number + 1, True)
         if self.exploration:
@@ -205,10 +207,10 @@ class KnownDistribution(Learner):
         self.hint.release(opened)
 
     def _update(self, opened: Round, loss: Any) -> None:
-        """Add the estimate: Q on all actions, and the weighted residual ℓ - Q on the one played."""
+        """Add the estimate: Q on all actions, and the weighted residual ℓ - Q on the chosen one."""
         cost, action = check_chosen_loss(loss, self._range), opened.action
         baseline, alike = opened.baseline, action
-        if opened.plays is not None:  # actions that are played alike share what is learned
+        if opened.plays is not None:  # all actions with this substitute get the same estimate
             baseline, alike = self._availability.shared(opened, baseline, self._range)
         estimate = np.zeros(len(opened.distribution)) if baseline is None else baseline.copy()
         weight = self._weight(opened)
@@ -225,7 +227,7 @@ class KnownDistribution(Learner):
             self._D += float(sum(guess * (p - q) for guess, p, q in moved))
         totals += estimate
         if residual != 0.0 and opened.plays is None:
-            # The action has become less likely, now that its loss and all since are known.
+            # Compare the action's probability at the decision with that given all losses now.
             p, now = opened.distribution.item(action), self._distribution(totals, 1.0 / scale)
             self._D += residual * (p - now.item(action)) + p * (opened.weight - weight) * cost
         if self.hint.mixes:
@@ -235,7 +237,7 @@ class KnownDistribution(Learner):
         self._loss += cost
 
     def _learn_logged(self, context: Any, action: int, loss: Any, propensity: float) -> None:
-        """As `_update`, with weights no larger than those of Algorithm 3 may be."""
+        """Learn as `_update` does, with weights capped as in Algorithm 3."""
         cost, visits = check_chosen_loss(loss, self._range), self._W.item(context) + 1.0
         estimate = np.zeros(self.oracle.n_actions)
         most = max(2.0, math.sqrt(len(estimate) * visits))
@@ -250,11 +252,11 @@ class KnownDistribution(Learner):
     # Statements ---------------------------------------------------------------------------------
 
     def best_policy(self) -> Policy:
-        """The best action of every context by the loss estimates so far."""
+        """Return the policy with the best action of each context by the loss estimates so far."""
         return self._past.leader()  # type: ignore[no-any-return]
 
     def certificate(self) -> SemiBanditCertificate:
-        """Estimates of an upper bound on expected regret so far."""
+        """Return estimates of an upper bound on the expected regret so far."""
         notes = [*self.hint.notes, *availability_notes(self._availability)]
         notes += late_notes(self._ledger)
         stability = comparator = variance = None
@@ -281,7 +283,7 @@ class KnownDistribution(Learner):
         )
 
     def regret_bound(self) -> float | None:
-        """A bound on pseudo-regret so far, for any adversary."""
+        """Return a bound on the pseudo-regret so far, for any adversary; None if unknown."""
         if self._availability.by_score or not self._ledger.immediate:
             return None
         return self.worst_case(self.rounds, 0)
@@ -289,7 +291,7 @@ class KnownDistribution(Learner):
     def worst_case(
         self, rounds: int, restarts: int, total_delay: int = 0, unanswered: int = 0
     ) -> float | None:
-        """For a game with restarts: roots of parts add up to no more than the root of all."""
+        """Return the bound over a run with `restarts` restarts: a sum of roots per segment."""
         if total_delay:
             return None
         rounds += unanswered
@@ -308,7 +310,7 @@ class KnownDistribution(Learner):
 
     @property
     def predictor_(self) -> Any:
-        """The predictor at work, which has learned from all observed losses, or None."""
+        """The copy of the predictor that has learned from all observed losses, or None."""
         return self.hint.predictor
 
     def loss_suffered(self, action: Action, loss: Any) -> float:

@@ -1,4 +1,4 @@
-"""Self-tuning of many leaders at once, which losses that come late do not invalidate."""
+"""Self-tuning of several perturbed leaders together, valid with delayed feedback."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from hannan.kernels.distribution import argmin_distribution
 from hannan.perturbation.laplace import mean_of_maximum
 
 EAGERNESS = 4.0
-"""Factor on G. Learners often do the same, so that 1 would be more noise than they need."""
+"""Factor on G. Learners often choose the same action, so 1 would be more noise than needed."""
 
-_STREAMS = np.uint64(6), np.uint64(7)  # of what is played, and of shadows
+_STREAMS = np.uint64(6), np.uint64(7)  # random streams of choices and of hidden noise draws
 
 
 class Tuning(Stored):
-    r"""What instability has cost each of several leaders, discounted like its losses.
+    r"""Instability costs D of several leaders, discounted like their losses.
 
-    A round adds :math:`f(a') - f(b)` to D: a' is what the leader did, and b what it would do
-    knowing all losses learned by now, under the same noise at the largest scale so far. After a
-    late loss that may be negative, so noise follows the peak of D. All numbers are in units of a
-    loss of the round to come.
+    A round adds :math:`f(a') - f(b)` to D. Here a' is the leader's action, and b its action given
+    all losses known now, under the same noise at the largest scale so far. With delayed feedback
+    the difference may be negative, so the noise follows the peak of D. The unit of all numbers is
+    a loss of the next round.
     """
 
     stored = State(state=Array().where(lambda self, state: (state[kernel.PEAK :] >= 0.0).all()))
@@ -38,7 +38,7 @@ class Tuning(Stored):
 
     @property
     def D(self) -> FloatArray:
-        """What instability has cost."""
+        """Instability cost of each leader."""
         return np.asarray(self.state[kernel.D])
 
     @property
@@ -48,55 +48,56 @@ class Tuning(Stored):
 
     @property
     def top(self) -> FloatArray:
-        """The largest scale at which a round was decided that has been learned."""
+        """Largest scale among the decisions with feedback."""
         return np.asarray(self.state[kernel.TOP])
 
     def scales(self, G: float) -> FloatArray:
-        """1/ε of each leader in the round to come."""
+        """Return 1/ε of each leader in the next round."""
         return self.state[kernel.PEAK] / G if G > 0.0 else np.zeros(self.state.shape[1])
 
     def reached(self, scales: FloatArray, missed: int) -> FloatArray:
-        """The largest scales once a round is counted, decided so many losses ago at these."""
+        """Return the largest scales including a round decided `missed` losses ago at `scales`."""
         if missed:
             scales = scales * self._discounts**missed
         return np.maximum(self.state[kernel.TOP], scales)  # type: ignore[no-any-return]
 
     def after(self, top: FloatArray, before: FloatArray, after: FloatArray) -> None:
-        """A round has been learned: what was lost in it, and would be lost knowing it."""
+        """Add a round, given the losses of the leaders' actions before and after its losses."""
         kernel.measure(self.state, self._discounts, top, before, after)
 
 
 class MetaLearner(Stored):
-    r"""A self-tuned perturbed leader among a few learners, by what each would have lost.
+    r"""A self-tuned perturbed leader among a few base learners, by their losses.
 
-    It plays like `ContextFTPL(…, epsilon=SelfTuned(EAGERNESS))` for so many experts; G is known in
-    closed form. A round has the number `first` of its draw, its scale 1/ε, `meta_scale`, and whom
-    it followed, also under noise that nobody sees where it is `measures_delays`.
+    It chooses like `ContextFTPL(…, epsilon=SelfTuned(EAGERNESS))` with one expert per base
+    learner; G has a closed form. A round holds the number `first` of its draw, its scale 1/ε as
+    `meta_scale`, and the index `followed` of its choice. If `measures_delays`, it also holds
+    `hidden_followed`, the choice under the hidden noise draw.
     """
 
     stored = State(_key=NoiseKey(), totals=Array(), tuning=Part(), stability=Number())
 
     def __init__(self, count: int, key: np.uint64) -> None:
         self._key = key
-        self.totals = np.zeros(count)  # what each learner has lost
+        self.totals = np.zeros(count)  # total loss of each base learner
         self.tuning = Tuning([1.0])
-        self.stability = 0.0  # at most what instability can have cost, by the ranges of the losses
+        self.stability = 0.0  # bound on the instability cost, from the ranges of the losses
         self.G = mean_of_maximum(count)
 
     @property
     def scale(self) -> float:
-        """1/ε in the round to come."""
+        """1/ε in the next round."""
         return self.tuning.state.item(kernel.PEAK) / (EAGERNESS * self.G) if self.G > 0.0 else 0.0
 
     def choose(self, opened: Any, *, hidden: bool) -> int:
-        """Whom to follow in a round."""
+        """Return the index of the base learner to follow in a round."""
         noise = self._key, _STREAMS[hidden], opened.first, opened.meta_scale
         return kernel.choose(self.totals, *noise)  # type: ignore[no-any-return]
 
     def learn(self, opened: Any, costs: FloatArray, out_of_order: bool) -> None:
-        """What each learner has lost in a round.
+        """Learn from the loss of each base learner in a round.
 
-        One overtaken by others without a shadow of its own is charged all it can have cost.
+        An `out_of_order` round without a hidden noise draw counts at its largest possible cost.
         """
         chosen = opened.hidden_followed if opened.measures_delays else opened.followed
         scale = opened.meta_scale
@@ -105,13 +106,13 @@ class MetaLearner(Stored):
         self.stability += spread * spread / scale if spread < scale else spread
 
     def bound(self, rounds: int, width: float, restarts: int = 0) -> float:
-        """At most what is lost more than by any learner, in expectation, in so many rounds."""
+        """Return a bound on the expected regret against any base learner in `rounds` rounds."""
         games = restarts + 1
         root = math.sqrt(2.0 * EAGERNESS * self.G * games * rounds)
         return width * (1.0 + 1.0 / EAGERNESS) * (root + games)
 
     def distribution(self, scale: float) -> FloatArray:
-        """The probability of following each learner in the round to come."""
+        """Return the probability of following each base learner in the next round."""
         distribution = np.zeros(len(self.totals))
         if scale == 0.0:
             distribution[self.totals.argmin()] = 1.0

@@ -1,4 +1,4 @@
-"""The past of a game with fake outcomes before it, and its leaders."""
+"""The perturbed leader: total losses so far, with fake outcomes added."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hannan.learners.hint import AdvisedRound
 
 _STREAM = 0  # `laplace_complexity` uses another one
 _COINS = 2
-_AT_ONCE = 64  # coins that are tossed together, as a call takes longer than many of them
+_AT_ONCE = 64  # uniform numbers drawn per call, because a call takes longer than many of them
 _HIDDEN_STREAM = 3
 
 
@@ -30,11 +30,11 @@ class NoisyRound(AdvisedRound):
 
     draw: Draw
     draws: int = 0
-    """How many draws the present call of the learner has used."""
+    """Number of draws used by the current call of the learner."""
     hidden_draw: int | None = None
-    """The number of its shadow draw, where it has one: see `PerturbedLeader.hidden_draw`."""
+    """Number of its hidden noise draw, or None: see `PerturbedLeader.hidden_draw`."""
     hidden_choice: Action = -1
-    """What the leader chose under that draw, in the state of the decision."""
+    """The leader's choice under that draw, given the past at the decision."""
 
     stored = State(
         stored_draw=TupleOf(Count(), Number(low=0.0)),
@@ -55,41 +55,42 @@ class NoisyRound(AdvisedRound):
 
 
 class Past(NamedTuple):
-    """A total as a round sees it: with one more round there, and among what is available."""
+    """Total losses as one round uses them: with `plus` added, among the available actions."""
 
     total: Objective
     plus: FloatArray | None = None
     available: IntArray | None = None
 
     def action(self, context: Any, draw: Draw) -> Action:
-        """Return what the leader under a draw does."""
+        """Return the leader's action under a noise draw."""
         return self.total.action(context, draw, self.plus, self.available)
 
     def chosen(self, context: Any, draw: Draw, count: int) -> NDArray[np.bool_]:
-        """Return which elements leaders choose under several draws, [count, K]."""
+        """Return which elements the leader chooses under each of several draws, [count, K]."""
         return self.total.chosen(context, draw, count, self.plus, self.available)
 
     def distribution(self, context: Any, draw: Draw) -> FloatArray | None:
-        """Return the probability of each element, where it is known."""
+        """Return the probability of each element, or None if it is unknown."""
         return self.total.distribution(context, draw, self.plus, self.available)
 
     def weights(
         self, context: Any, elements: IntArray, draw: Draw, limit: int, successes: int
     ) -> tuple[FloatArray, int]:
-        """Return weights of elements by draws, and the draws used."""
+        """Return importance weights of elements by resampling, and the number of draws used."""
         given = elements, draw, limit, successes, self.plus, self.available
         return self.total.weights(context, *given)
 
 
 class Outlook(NamedTuple):
-    """What a round would follow now: the leader of a past under a draw of noise, or a hint."""
+    """The inputs of the next decision: past, noise draw, and hint with its share."""
 
     context: Any
     past: Past
     draw: Draw
     advice: int | None = None
-    """What a predictor recommends, and with which probability it is followed."""
+    """The hint, an action that the predictor recommends, or None."""
     share: float = 0.0
+    """Probability with which the learner follows the hint."""
 
 
 class PerturbedLeader(Stored):
@@ -98,16 +99,16 @@ class PerturbedLeader(Stored):
     Attributes
     ----------
     oracle
-        The policy class, which knows its number of actions as soon as the game shows it.
+        Policy class with its optimiser; it gets its number of actions as soon as it is known.
     total
-        The losses so far.
+        Total losses so far.
     n_actions
-        K, where it is known.
+        Number of actions K, or None while it is unknown.
     number
-        Of the next draw. The n-th draw is a function of the key and n, so plays do not depend on
-        how noise is made ready.
+        Number of the next noise draw. The n-th draw is a function of the key and n, so actions do
+        not depend on when noise is generated.
     key
-        Of all its random numbers.
+        Key of all random numbers.
     kappa
         κ of the shift lemma on X.
     """
@@ -143,17 +144,17 @@ class PerturbedLeader(Stored):
         self.noise: Noise | None = None
         self.hidden_draws = 0
         self._hidden_noise: list[Noise | None] = [None, None]
-        self.found: Complexity | None = None  # G, once play has asked for it
-        self.owed = 0  # oracle calls that finding G took and that no round has counted yet
+        self.found: Complexity | None = None  # G, once a round has needed it
+        self.owed = 0  # oracle calls for G that no round has counted yet
         self._estimate: Complexity | None = None
         self.key = key
         self._coins: list[float] = []
-        self._tossed = -1  # the block of draws that they go with
+        self._tossed = -1  # the block of draws to which the uniform numbers belong
         self._seed = seed
         self._memory = memory
         self.nonnegative = nonnegative
         self._fresh = fresh
-        # Of described actions the most there were in a round; at least two, to choose from.
+        # With items: the largest number of items in a round so far, at least two.
         self.n_actions = 2 if oracle.takes_items else oracle.n_actions
         self._size()
 
@@ -166,17 +167,17 @@ class PerturbedLeader(Stored):
     # Draws ----------------------------------------------------------------------------------
 
     def draw(self, scale: float, ahead: int = 0) -> Draw:
-        """The next fake outcomes, or those that come so many draws later; see `advance`."""
-        # Whether noise is ready before it has a scale must not matter, also to totals that take
-        # notice of where it will be.
+        """Return the next noise draw, or the one `ahead` draws later; see `advance`."""
+        # At scale 0 the result must not depend on whether noise exists already, because some
+        # totals prepare for the noise that they get.
         return Draw(self.noise if scale else None, self.number + ahead, scale)
 
     def again(self, draw: Draw) -> Draw:
-        """The draw that a round was decided under; files do not hold noise."""
+        """Return the draw of a round with its noise, which saved files do not hold."""
         return draw if draw.noise is not None else Draw(self.noise, draw.number, draw.scale)
 
     def uniform(self, number: int) -> float:
-        """A number in [0, 1) that goes with a draw, independent of all noise."""
+        """Return the uniform number in [0, 1) of a draw, independent of all noise."""
         block, place = divmod(number, _AT_ONCE)
         if block != self._tossed:
             coins = np.empty(_AT_ONCE)
@@ -185,15 +186,14 @@ class PerturbedLeader(Stored):
         return self._coins[place]
 
     def hidden_draw(self, number: int, scale: float, reader: int = 1) -> Draw:
-        """A draw of noise that nobody sees: neither an action nor a scale comes from it.
+        """Return a hidden noise draw: it only measures instability, and no action depends on it.
 
-        What instability cost in a round that others overtake is measured by comparing, under such
-        a draw, the leader at its decision (reader 0) with that at its arrival (1). The draw of the
-        action will not do: when a loss comes may depend on the action. `hidden_draws` is the number of
-        the next.
+        For a round with delayed feedback, it compares the leader at the decision (reader 0) with
+        the leader when the feedback arrives (reader 1). The draw that chose the action cannot
+        serve: the delay may depend on the action. `hidden_draws` is the number of the next draw.
         """
-        # Both readers have noise objects of their own, with the same noise: each goes through the
-        # draws in about their order, and blocks of noise are made once.
+        # Each reader has a separate object with the same noise: it reads the draws nearly in
+        # order, so each block of noise is generated once.
         noises = self._hidden_noise
         if scale and noises[reader] is None:
             noises[reader] = self.oracle.noise(
@@ -202,28 +202,28 @@ class PerturbedLeader(Stored):
         return Draw(noises[reader] if scale else None, number, scale)
 
     def hidden_choice(self, opened: NoisyRound, past: Past, number: int) -> Action:
-        """What is chosen under a shadow draw in the state of a round's decision."""
+        """Return the leader's choice under a hidden noise draw, given the past at the decision."""
         return past.action(opened.context, self.hidden_draw(number, opened.draw.scale, 0))
 
     def draw_hidden_noise(self, opened: NoisyRound, past: Past) -> int:
-        """Keep in a round what is chosen under the next shadow draw; the oracle calls that took."""
+        """Store in a round the choice under the next hidden draw; return the oracle calls used."""
         opened.hidden_draw = self.hidden_draws
         opened.hidden_choice = self.hidden_choice(opened, past, self.hidden_draws)
         return 1
 
     def advance(self, used: int) -> None:
-        """Go on to fresh draws once a round has used these."""
+        """Advance to fresh draws after a round has used `used` draws."""
         if self._fresh:
             self.number += used
 
     def put_noise(self) -> bool:
-        """Put noise on X, where both X and K are known."""
+        """Put noise on X if both X and K are known; return whether there is noise."""
         if self.noise is None and self.X.points and self.n_actions is not None:
             self.noise = self.oracle.noise(self.X.points, self.key, _STREAM, self._memory)
         return self.noise is not None
 
     def limit_noise(self, memory: int) -> None:
-        """Hold at most so many bytes of noise ready, if no draw is in use."""
+        """Generate at most `memory` bytes of noise in advance; call it while no draw is in use."""
         self._memory = memory
         self._hidden_noise = [None, None]
         if self.noise is not None:
@@ -233,9 +233,9 @@ class PerturbedLeader(Stored):
     # The past -------------------------------------------------------------------------------
 
     def past(self, opened: NoisyRound, plus: FloatArray | None = None) -> Past:
-        """Return the total as a round sees it, with one more round for the question.
+        """Return the total losses as a round uses them, with `plus` added.
 
-        Where a substitute stands in, leaders are asked for what they choose.
+        If substitutes replace unavailable actions, leaders return their choice before this.
         """
         return Past(self.total, plus, opened.plays if self.total.scored else None)
 
@@ -245,22 +245,23 @@ class PerturbedLeader(Stored):
         return total.settle(opened.context, losses, draw, opened.plays if total.scored else None)
 
     def foresee(self, opened: NoisyRound, losses: Any, draw: Draw) -> Action:
-        """Return what `settle` would return; nothing is added."""
+        """Return the result of `settle` without adding the round."""
         some = opened.plays if self.total.scored else None
         return foresee(self.total, opened.context, losses, draw, some)
 
     def stability(self, width: float, scale: float) -> float:
-        r"""At most what instability can cost in a round whose losses differ by so much.
+        r"""Return a bound on the instability cost of a round whose losses have this width.
 
-        By the shift lemma :math:`\min(v, \epsilon\kappa v^2)`; κ and v go together.
+        By the shift lemma it is :math:`\min(v, \epsilon\kappa v^2)`, v the width; κ and v must
+        belong together.
         """
         return self.kappa * width * width / scale if self.kappa * width < scale else width
 
     def late_stability(self, width: float, since: float, scale: float, decided: float) -> float:
-        r"""As `stability`, for a round decided at one scale and learned at a larger one.
+        r"""Return the bound of `stability` for a round with feedback at a larger scale.
 
-        `since` adds up the widths of what was learned since its decision, its own included. By the
-        combined lemma the leader stays with a probability of at least
+        `since` is the sum of the widths of all rounds with feedback since its decision, including
+        its own. By the combined lemma the leader stays with a probability of at least
         :math:`1 - \epsilon\kappa \cdot \text{since} - C (1 - s/\sigma)`.
         """
         if scale == 0.0:
@@ -273,7 +274,7 @@ class PerturbedLeader(Stored):
 
     @property
     def G(self) -> float:
-        """The Laplace complexity of the class on X; 0 while X is empty. Its calls are owed."""
+        """Laplace complexity of the class on X; 0 while X is empty. Adds its calls to `owed`."""
         found = self.found
         if found is None:
             if not self.X.points:
@@ -283,18 +284,18 @@ class PerturbedLeader(Stored):
         return found.value
 
     def get_ready(self) -> None:
-        """Ask the oracle for G and for noise, so that nothing can fail when ε is set from them."""
+        """Compute G and noise with the oracle now, so that setting ε from them cannot fail."""
         if (self.noise is None or self.found is None) and self.G > 0.0:
             self.put_noise()
 
     def complexity(self) -> Complexity:
-        """G with its standard error, for statements: nothing is counted."""
+        """Return G with its standard error, for statements; counts no oracle calls."""
         if self.found is not None:
             return self.found
         if self.n_actions is None:
             raise ParameterError(
-                f"{type(self.oracle).__name__} does not know its number of actions yet: give "
-                "it n_actions=, or play a round first."
+                f"{type(self.oracle).__name__} does not know its number of actions yet. Pass "
+                "n_actions= to it, or finish a round first."
             )
         if self._estimate is None:
             self._estimate = laplace_complexity(
@@ -304,7 +305,7 @@ class PerturbedLeader(Stored):
 
     @property
     def sizes(self) -> dict[str, Any]:
-        """What bounds need to know of the class on X."""
+        """Sizes of the class on X, as keyword arguments of functions in `bounds`."""
         assert self.n_actions is not None
         return {
             "d": len(self.X.points),
@@ -315,25 +316,25 @@ class PerturbedLeader(Stored):
         }
 
     def collect(self) -> int:
-        """The oracle calls owed for G, once a round counts them."""
+        """Return the uncounted oracle calls for G, and reset them to 0."""
         owed, self.owed = self.owed, 0
         return owed
 
     def share_complexity(self, other: PerturbedLeader) -> None:
-        """Take over G from a leader of the same class on the same X, where it has been found."""
+        """Take G from a leader of the same class on the same X, if it has been computed."""
         if self.found is None and not self.X.takes_new_contexts:
             self.found = other.found
 
     # Copies -----------------------------------------------------------------------------------
 
     def sized(self, n_actions: int) -> Self:
-        """This leader once K is known; the same one where it was."""
+        """Return this leader with K known: a copy, or itself if K was known before."""
         return self if self.n_actions is not None else self._with(owed=0, n_actions=n_actions)
 
     def seeing(self, context: Any) -> Self | None:
-        """This leader on the renewed X, if the context makes it time for that; else None.
+        """Return a copy of this leader on the renewed X if X is due for renewal, else None.
 
-        X changes only between rounds: weights must be drawn under the noise of the action.
+        X changes only between rounds, because weights must be drawn under the action's noise.
         """
         X = self.X.renewed(context)
         if X is None:
@@ -341,7 +342,7 @@ class PerturbedLeader(Stored):
         return self._with(X=X, owed=0, noise=None, found=None, _estimate=None)
 
     def reseeded(self, key: np.uint64) -> Self:
-        """The same past under other noise."""
+        """Return a copy with the same past under other noise."""
         twin = copy.copy(self)
         twin.key, twin._tossed = key, -1
         twin._hidden_noise = [None, None]
@@ -351,7 +352,7 @@ class PerturbedLeader(Stored):
         return twin
 
     def extended(self, oracle: Oracle) -> Self:
-        """The same past and key, of a class with more actions."""
+        """Return a copy with the same past and key for a class with more actions."""
         past = {"X": self.X.of(oracle), "total": extended(self.total, oracle)}
         sizes = {"oracle": oracle, "n_actions": oracle.n_actions}
         twin = self._with(**past, **sizes, noise=None, found=None, _estimate=None)
@@ -360,14 +361,14 @@ class PerturbedLeader(Stored):
         return twin
 
     def _with(self, **changes: Any) -> Self:
-        """A copy with other attributes, and κ for them."""
+        """Return a copy with other attributes and the κ that belongs to them."""
         twin = copy.copy(self)
         vars(twin).update(changes, _hidden_noise=[None, None])
         twin._size()
         return twin
 
     def expect_nonnegative(self) -> None:
-        """Losses will never be negative, which improves κ."""
+        """Assume that losses are never negative, which improves κ."""
         self.nonnegative = True
         self._size()
 
@@ -389,7 +390,7 @@ class PerturbedLeader(Stored):
 
 
 def distribution_of(past: Past, opened: NoisyRound) -> FloatArray | None:
-    """The probability of each element in a round that follows this total, where it is known."""
+    """Return the probability of each element in a round with this past, or None if unknown."""
     if opened.draw.scale == 0.0:
         distribution: Any = past.chosen(opened.context, WITHOUT_NOISE, 1)[0].astype(np.float64)
     else:
@@ -400,7 +401,7 @@ def distribution_of(past: Past, opened: NoisyRound) -> FloatArray | None:
 def replay(
     leader: PerturbedLeader, past: Past, opened: NoisyRound, copies: int, rng: np.random.Generator
 ) -> list[Action]:
-    """What would be played in a round under the first draws of other noise."""
+    """Return the actions of a round under the first draws of other noise."""
     twin = leader.reseeded(rng.integers(2**64, dtype=np.uint64))
     actions: list[Action] = []
     for n in range(copies):
@@ -415,23 +416,24 @@ def replay(
 def shares(
     leader: PerturbedLeader, past: Past, opened: NoisyRound, draws: int, rng: np.random.Generator
 ) -> FloatArray:
-    """How often each element would be chosen under the draws of `replay`, found in one pass."""
+    """Return how often each element is chosen under the draws of `replay`, in one pass."""
     noise = leader.reseeded(rng.integers(2**64, dtype=np.uint64)).noise
     found = past.chosen(opened.context, Draw(noise, 0, opened.draw.scale), draws).mean(axis=0)
     return opened.mixed(_played(found, past, opened))
 
 
 def _played(distribution: FloatArray, past: Past, opened: NoisyRound) -> FloatArray:
-    """The distribution of what is played, from that of what is chosen."""
+    """Return the distribution of the action, given the distribution of the leader's choice."""
     if opened.plays is None or past.total.scored:
         return distribution
     return np.bincount(opened.plays, distribution, len(distribution)).astype(np.float64)
 
 
 def starting_total(oracle: Oracle, X: ContextSet, spread: float | None = None) -> Objective:
-    """An empty total that knows X.
+    """Return empty totals that are prepared for X.
 
-    For a self-tuned learner, with the spread of its losses, the class may prefer some policies.
+    With `spread`, the spread of the losses, for a self-tuned learner: the class may prefer some
+    policies.
     """
     if spread is not None and isinstance(oracle, Timed):
         return oracle.start(X.points, spread)

@@ -1,4 +1,4 @@
-"""Follow the leader with noise on the contexts still to come, bandit feedback."""
+"""Follow the leader with noise on the future contexts, bandit feedback."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from hannan.learners.statements import SemiBanditCertificate
 
 
 class PlayoutBandit(Playout):
-    r"""Follow the leader of the past and of sparse noise on the rounds to come, bandit feedback.
+    r"""Follow the leader with sparse noise on the known future contexts, bandit feedback.
 
-    With :math:`i_0` the action of the leader under sparse noise ±M on the contexts to come, the
-    action is drawn from :math:`q = (1 - K/M) e_{i_0} + 1/M`. So its distribution is known and never below
-    1/M, and the loss estimate :math:`\hat\ell = \ell(a)/q(a)\, e_a` needs no resampling: one
-    oracle call a round.
+    Let :math:`i_0` be the action of the leader under sparse noise ±M on the future contexts. The
+    learner draws its action from :math:`q = (1 - K/M) e_{i_0} + 1/M`. So all probabilities are
+    known and at least 1/M, and the loss estimate :math:`\hat\ell = \ell(a)/q(a)\, e_a` needs no
+    resampling. A round takes one oracle call.
 
     Parameters
     ----------
@@ -34,14 +34,15 @@ class PlayoutBandit(Playout):
     contexts, horizon, seed
         As in `PlayoutFTPL`.
     epsilon
-        1/M; None for what `bounds.playout_bandit` asks for.
+        The inverse 1/M of the noise size. None (default) uses the value of
+        `bounds.playout_bandit`.
     loss_range
-        Range (low, high) of the losses, which must not be negative.
+        Range (low, high) of the losses, with 0 <= low. Default (0, 1).
 
     Guarantee
     ---------
     With contexts fixed in advance or drawn independently from the pool, an exact oracle, and
-    adaptive losses: `bounds.playout_bandit`. Nothing is proved for late feedback.
+    adaptive losses: `bounds.playout_bandit`. There is no theorem for delayed feedback.
 
     Examples
     --------
@@ -61,7 +62,7 @@ class PlayoutBandit(Playout):
     feedback = Feedback.BANDIT
 
     class Round(PlayoutRound):
-        """A round with one over the probability of its action, given its noise."""
+        """A round with one over the propensity, given its noise."""
 
         weight: float = 1.0
 
@@ -75,21 +76,22 @@ class PlayoutBandit(Playout):
         high = check_nonnegative_range(self, self.loss_range)[1]
         if self.oracle.max_chosen > 1:
             raise ParameterError(
-                "PlayoutBandit is for single actions; "
-                f"{type(self.oracle).__name__} chooses up to {self.oracle.max_chosen} elements."
+                "PlayoutBandit is only for single actions, but "
+                f"{type(self.oracle).__name__} chooses up to {self.oracle.max_chosen} elements. "
+                "Use ContextSemiBanditFTPL."
             )
         self._K = self.oracle.n_actions or 0
         M = 1.0 / (self._bound().epsilon if self.epsilon is None else self.epsilon)
         if self._K * high > M:
             raise ParameterError(
-                "PlayoutBandit puts noise of size 1/ε on single actions, which must be at least "
-                f"{self._K} times the largest loss {high:g}, one for each action; got "
-                f"epsilon={self.epsilon!r}."
+                f"The noise size 1/ε of PlayoutBandit must be at least {self._K} times (once for "
+                f"each action) the largest loss {high:g}; got epsilon={self.epsilon!r}. Pass a "
+                "smaller epsilon."
             )
         return M, self._K * high / M
 
     def _act(self, opened: Round) -> None:
-        """Draw from the leader's action mixed with the uniform distribution."""
+        """Draw from the mixture of the leader's action and the uniform distribution."""
         distribution = self._action_distribution(opened)
         ends = np.cumsum(distribution)
         u = self._noise.uniform(*opened.place) * ends[-1]
@@ -99,7 +101,7 @@ class PlayoutBandit(Playout):
         opened.calls += 1
 
     def _action_distribution(self, opened: Round) -> FloatArray:
-        """The probability of each action, given the noise of the round."""
+        """Return the probability of each action, given the noise of the round."""
         past, plays, rate = self._perturbed(opened), opened.plays, self._noise.rate
         assert rate is not None
         distribution = np.full(self._K, rate / self._K)
@@ -114,7 +116,7 @@ class PlayoutBandit(Playout):
         return distribution
 
     def _update(self, opened: Round, loss: Any) -> None:
-        """Add ℓ/q on the action, and on the choices that it stood in for."""
+        """Add ℓ/q for the action, and for all actions whose substitute it is."""
         cost = check_chosen_loss(loss, self._range)
         plays, past = opened.plays, self._past
         estimate = np.zeros(self._K)
@@ -127,12 +129,12 @@ class PlayoutBandit(Playout):
         self._loss += cost
 
     def certificate(self) -> SemiBanditCertificate:
-        """What can be said about pseudo-regret so far."""
+        """Return the statements on the pseudo-regret so far."""
         notes = [] if self.oracle.exact else ["the oracle is inexact: no theorem applies"]
         notes += availability_notes(self._availability)
         comparator = None
         if self.oracle.exact and not self._availability.by_score:
-            notes.append("contexts must be fixed in advance or drawn from the pool given")
+            notes.append("the contexts must be fixed in advance or drawn from the given pool")
             if self._ledger.immediate:
                 comparator = self._loss - float(self._past.minima()[0])
         notes += feedback_notes(self._ledger)
@@ -140,7 +142,7 @@ class PlayoutBandit(Playout):
         return SemiBanditCertificate.of(self.rounds, self._loss, notes, **values)
 
     def regret_bound(self) -> float | None:
-        """The bound for the whole game, hence for a part: all other losses may be zero."""
+        """Return the bound for the whole run, which holds for a part: other losses may be 0."""
         return self._bound().value if self._has_bound else None
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
@@ -150,8 +152,8 @@ class PlayoutBandit(Playout):
         size = self.oracle.log_size(self._points)
         if size is None:
             raise ParameterError(
-                "The size of PlayoutBandit's noise needs the size of the policy class, which "
-                f"{type(self.oracle).__name__} does not know. Give epsilon=."
+                "The noise size of PlayoutBandit depends on the size of the policy class, which "
+                f"{type(self.oracle).__name__} does not know. Pass epsilon=."
             )
         return playout_bandit(
             self._horizon,

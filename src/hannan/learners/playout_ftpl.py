@@ -1,4 +1,4 @@
-"""Follow the leader with noise on the contexts still to come, full information."""
+"""Follow the leader with noise on the future contexts, full information."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ from hannan.learners.statements import Certificate
 
 
 class PlayoutFTPL(Playout):
-    r"""Follow the leader of the past and of Gaussian noise on the rounds to come.
+    r"""Follow the leader with Gaussian noise on the known future contexts, full information.
 
-    The past is free of noise, which fades out as the game ends, and its scale needs no tuning. The
-    contexts to come must be known: in order, or the distribution they are drawn from.
+    There is no noise on the past, so the noise fades towards the end of the run. Its size needs no
+    tuning. You must know the future contexts in order, or the distribution they are drawn from.
 
     Parameters
     ----------
     oracle
         The policy class with its optimiser.
     contexts
-        All contexts in the order they will arrive, repetitions included; or `Pool(rows)`, a sample
-        to draw the contexts to come from. Not needed where the class has one context only.
+        All contexts in the order in which they will arrive, with repetitions; or `Pool(rows)`, a
+        sample from which future contexts are drawn. Not needed if the class has only one context.
     horizon
-        T, the number of rounds; needed with a pool.
+        Number of rounds T. Required with a pool, or without `contexts`.
     epsilon
-        The noise of each round to come has size 1/ε; None for what `bounds.playout` asks for.
+        The noise of each future round has size 1/ε. None (default) uses the value of
+        `bounds.playout`.
     seed, loss_range
         As in `ContextFTPL`.
 
@@ -56,9 +57,9 @@ class PlayoutFTPL(Playout):
     [cesabianchi2011]
     """
 
-    late = (  # each round's noise belongs to its place in the sequence
-        "PlayoutFTPL cannot learn late: nothing is proved for that. Use ContextFTPL with "
-        "epsilon='anytime' or a number."
+    late = (  # the noise of a round belongs to its place in the sequence
+        "PlayoutFTPL does not support delayed feedback, because no theorem covers it. Use "
+        "ContextFTPL with epsilon='anytime' or a number."
     )
 
     def _size_and_rate(self) -> tuple[float, float | None]:
@@ -67,7 +68,7 @@ class PlayoutFTPL(Playout):
         return 1.0 / rate, None
 
     def _act(self, opened: PlayoutRound) -> None:
-        """Play what the leader of the past and of fake losses on the future does on x_t."""
+        """Play the action on x_t of the leader of the past and of fake future losses."""
         past = self._perturbed(opened)
         available = opened.plays if past.scored else None
         opened.play(past.action(opened.context, WITHOUT_NOISE, None, available))
@@ -80,14 +81,14 @@ class PlayoutFTPL(Playout):
         self._loss += loss_of(losses, opened.chosen)
 
     def certificate(self) -> Certificate:
-        """What can be said about regret so far."""
-        note = "contexts must be fixed in advance or drawn from the pool given"
+        """Return the statements on the regret so far."""
+        note = "the contexts must be fixed in advance or drawn from the given pool"
         given = self.rounds, self._loss, self._past, self._availability
         notes = [note, *feedback_notes(self._ledger)]
         return realised(*given, *notes, a_priori=self.regret_bound())
 
     def regret_bound(self) -> float | None:
-        """The bound for the whole game, hence for a part: all other losses may be zero."""
+        """Return the bound for the whole run, which holds for a part: other losses may be 0."""
         size = self.oracle.log_size(self._points)
         if not self._has_bound or size is None or size < math.log(2.0):
             return None

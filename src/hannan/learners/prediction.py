@@ -1,4 +1,4 @@
-"""Q_t: what a predictor expects of the round to come, where all losses are shown (Theorem 5)."""
+"""Predictions Q_t of the losses of the next round, with full information (Theorem 5)."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ TRUST = ("earned", "always")
 
 
 GUESS = Array(n_actions_of) | Object(LossFunction) | None
-"""What a round holds of a guess."""
+"""Stored form of the prediction of a round."""
 
 
 class Prediction(Stored):
-    r"""The guess :math:`Q_t` for the round to come, and :math:`\sum_t \|f_t - Q_t\|_*^2`.
+    r"""The prediction :math:`Q_t` of the next round, and :math:`\sum_t \|f_t - Q_t\|_*^2`.
 
-    A guess is made from the context and the past before any noise of the round is looked at, and
-    kept in the round: `opened.guess` is what is used, `opened.offered` what the predictor said.
-    Where the losses have a range, guesses outside it are moved to its nearer end.
+    The predictor sees the context and the past, but not the noise of the round. The round stores
+    two values: `opened.offered`, the prediction, and `opened.guess`, the prediction in use. If the
+    losses have a range, predictions are clipped to it.
 
-    Trust is *earned*: a guess counts while the squared ranges of :math:`f_s - Q_s` so far add up
-    to no more than those of :math:`f_s`, else it is replaced by 0. Each of the two sums is at
-    most a step ahead of the other while it is the one in use, so the sum over what was used is at
-    most twice the smaller one, plus a step: a bad predictor costs a factor √2, not more.
+    With trust="earned", a prediction is used while the sum of the squared ranges of
+    :math:`f_s - Q_s` so far is at most that of :math:`f_s`; else 0 replaces it. Each of the two
+    sums, while in use, exceeds the other by at most one step. So the sum over the values in use is
+    at most twice the smaller sum, plus a step: a bad predictor costs at most a factor √2.
 
-    Where there is no predictor :math:`Q_t = 0`, and no sum of errors.
+    Without a predictor, :math:`Q_t = 0`, and there is no sum of errors.
     """
 
     stored = State(
@@ -61,7 +61,7 @@ class Prediction(Stored):
         self._n_actions = oracle.n_actions or 0
 
     def look_ahead(self, opened: Any) -> None:
-        """Keep in a round the guess for it: losses of all elements, a loss function, or None."""
+        """Store the prediction in a round: losses of all elements, a loss function, or None."""
         if self.predictor is not None and self._n_actions:
             guess = self.predictor.predict(opened.context)
             if not isinstance(guess, LossFunction):
@@ -71,16 +71,16 @@ class Prediction(Stored):
                 opened.guess = opened.offered
 
     def surprise(self, opened: Any, losses: Any, action: Action) -> float:
-        """What an action cost beyond the guess, (f - Q)(a)."""
+        """Return the loss of an action minus its prediction, (f - Q)(a)."""
         cost = loss_of(losses, action)
         return cost if opened.guess is None else cost - loss_of(opened.guess, action)
 
     def surprises(self, opened: Any, losses: Any, low: float, high: float) -> tuple[float, float]:
-        """Bounds on f - Q over all actions, given those on f."""
+        """Return bounds on f - Q over all actions, given bounds on f."""
         return self._gap(losses, opened.guess, low, high)
 
     def learn(self, opened: Any, losses: Any, low: float, high: float) -> None:
-        """Pass on the losses of the available actions, then count the errors."""
+        """Let the predictor learn from the losses of available actions, then add its errors."""
         if self.predictor is None:
             return
         error = max(map(abs, self.surprises(opened, losses, low, high)))
@@ -94,11 +94,11 @@ class Prediction(Stored):
             least, most = self._gap(losses, offered, low, high)
         n_actions = self._n_actions or len(losses)
         if not self._n_actions and hasattr(self.predictor, "prepare"):
-            self.predictor.prepare(n_actions)  # until now there was no guess
+            self.predictor.prepare(n_actions)  # there was no prediction before this round
         seen = np.arange(n_actions) if opened.plays is None else opened.available
         shown = losses if opened.plays is None else losses[seen]
         self.predictor.learn(opened.context, seen, shown)
-        # Only now: if the predictor fails, nothing has changed.
+        # Change the sums last: if the predictor fails, they are unchanged.
         self._n_actions = n_actions
         self.squared_error += error * error
         self._with += (most - least) ** 2
@@ -116,14 +116,14 @@ class Prediction(Stored):
         return low - highest, high - lowest
 
     def _scaled(self, least: float, most: float) -> tuple[float, float]:
-        """Bounds for sets of up to m elements."""
+        """Return bounds for sets of up to m elements, given bounds for one element."""
         if self._m == 1:
             return least, most
         return self._m * min(least, 0.0), self._m * max(most, 0.0)
 
 
 def _probed_range(losses: LossFunction, guess: LossFunction) -> tuple[float, float]:
-    """The range of f - Q on single elements and a chain of sets, as a guess at that on all."""
+    """Return the range of f - Q on single elements and a chain of sets, as an approximation."""
     n = losses.n_actions
     sets = [np.arange(i) for i in range(n + 1)] + [np.array([j]) for j in range(1, n)]
     gaps = [loss_of(losses, some) - loss_of(guess, some) for some in sets]

@@ -1,4 +1,4 @@
-"""Starting over when the world has changed."""
+"""Restarts of a learner when a detector finds drift."""
 
 from __future__ import annotations
 
@@ -19,45 +19,45 @@ from hannan.learners.statements import Certificate
 
 
 class Restarting(Learner):
-    r"""Plays through a learner and replaces it by a fresh one when drift is found.
+    r"""Replace a learner by a fresh copy whenever a detector finds drift.
 
-    After each round a detector is shown :math:`(\ell - \hat\ell)^2 - \hat\ell(1 - \hat\ell)`, the
-    squared error of a prediction of the played action's loss, made before it was learned, less
-    the variance of a 0/1 loss with that mean. When it finds that this has risen, the learner, its
-    predictor and the detector start anew. Until the first restart the play is that of the learner
-    alone.
+    After each round the detector reads :math:`(\ell - \hat\ell)^2 - \hat\ell(1 - \hat\ell)`: the
+    squared error of a prediction of the action's loss, minus the variance of a 0/1 loss with that
+    mean. The prediction is made before the learner observes the loss. When the detector finds that
+    this number has risen, the learner, its predictor and the detector start again. Until the first
+    restart, all actions are those of the learner alone.
 
     Parameters
     ----------
     learner
-        What plays; a copy of it, with nothing learned.
+        The learner to restart. `Restarting` plays copies of it that have learned nothing.
     detector
-        By default `detectors.Bernstein()`. Any object will do whose `update(value)` returns
-        whether there is drift, or which says so in an attribute `drift_detected` afterwards, as
-        river's do; values lie in [0, 1] if the learner has a `loss_range`. Detectors that also
-        answer to falling errors, such as river's own ADWIN, restart because a learner learns:
-        `adapters.RiverDetector` makes them answer to rising errors only.
+        Drift detector. Default: `detectors.Bernstein()`. Any object with a method `update(value)`
+        that returns whether there is drift, or that sets an attribute `drift_detected`, as river's
+        detectors do. The values lie in [0, 1] if the learner has a `loss_range`. Detectors that
+        also react to falling errors, such as river's ADWIN, restart because a learner learns;
+        `adapters.RiverDetector` makes them react to rising errors only.
     predictor
-        Whose errors are watched: by default the learner's own predictor, and where it has none
-        the loss itself takes the place of the error. One given here learns beside the learner
-        and never changes what is played.
+        Predictor whose errors the detector reads. Default: the learner's own predictor; without
+        one, the detector reads the loss itself. A predictor passed here learns separately and
+        never changes the actions.
     max_restarts
-        At most so many restarts; by default as many as are asked for.
+        Maximum number of restarts. None (default): no limit.
 
     Attributes
     ----------
     restarts
-        After how many rounds each restart came.
+        For each restart, the number of rounds before it.
 
     Guarantee
     ---------
-    With max_restarts=m, and a learner whose expected regret against a fixed policy is of order
-    :math:`\sqrt T`: at most :math:`\sqrt{m+1}` times that, plus m + 1 times what is constant in
-    it, whatever the detector does; against the best policy of each segment in place of a fixed
-    one with full information. That is the bound: regret itself may grow m + 1 times. Without a
-    cap an adversary can force a restart every hundred rounds, and only the certificate, a sum
-    over segments, remains. That restarts come when they should is not guaranteed: drift need not
-    show in the losses of what is played.
+    With max_restarts=m, and a learner whose bound on expected regret against a fixed policy is of
+    order :math:`\sqrt T`: at most :math:`\sqrt{m+1}` times this bound, plus m + 1 times its
+    constant term, for any detector. With full information the bound holds against the best policy
+    of each segment. Regret itself may grow by a factor m + 1. Without a limit, an adversary can
+    force a restart every hundred rounds; then only the certificate, a sum over segments, remains.
+    There is no guarantee that restarts come in time, because the losses of the chosen actions may
+    not show the drift.
 
     Examples
     --------
@@ -91,10 +91,10 @@ class Restarting(Learner):
     )
 
     class Round(OpenRound):
-        """A round of the learner at work."""
+        """A round of the current learner."""
 
-        segment: int = 0  # how many restarts had come
-        inner: Any = None  # the round of the learner at work; None once a restart has come
+        segment: int = 0  # number of restarts before the decision
+        inner: Any = None  # the round of the current learner; None after a restart
 
         stored = State(
             segment=Count(lambda self: len(self.restarts) + 1), inner=Object(OpenRound) | None
@@ -118,9 +118,9 @@ class Restarting(Learner):
             raise refuse(self, "detector", "an object with update(value)", detector)
         if getattr(learner, "knows_future", False):
             raise ParameterError(
-                f"Restarting cannot play through {type(learner).__name__}: its noise belongs to a "
-                "sequence of contexts known from its first round on, which a learner started later "
-                "does not have. Use ContextFTPL or ContextSemiBanditFTPL."
+                f"Restarting does not support {type(learner).__name__}, whose noise needs the "
+                "contexts of the whole run; a learner that starts later does not have them. Use "
+                "ContextFTPL or ContextSemiBanditFTPL."
             )
         self.learner = learner
         self.detector = detector
@@ -135,12 +135,10 @@ class Restarting(Learner):
         self.late = learner.late
         self.restarts: list[int] = []
         self._availability = PassedOn()
-        self.current_learner: Learner = (
-            learner.clone()
-        )  # the learner at work since the last restart
+        self.current_learner: Learner = learner.clone()  # the learner since the last restart
         self.oracle_calls = self.current_learner.oracle_calls
         self._monitor = self._new_monitor(self.current_learner)
-        # Of a round that the learner has learned: what the predictor and the detector have not.
+        # Steps of predictor and detector that failed after the learner had learned a round.
         self._retry = Retry()
         self._closed: list[Any] = []
         self._closed_bounds: list[float | None] = []
@@ -150,7 +148,7 @@ class Restarting(Learner):
     def _check_state(self) -> None:
         rounds: Any = self._ledger.opened
         inner = [id(opened.inner) for opened in rounds if opened.inner is not None]
-        # No two rounds wait for the same answer.
+        # No two rounds share the feedback of one inner round.
         require(self, rounds=len(set(inner)) == len(inner))
         require(self, steps=all(map(self._left, self._retry.steps)))
         for opened in rounds:
@@ -158,13 +156,13 @@ class Restarting(Learner):
             require(self, rounds=opened.inner is None if over else self._waits(opened))
 
     def _waits(self, opened: Any) -> bool:
-        """Whether the learner at work waits for the same answer."""
+        """Return whether the inner round is open in the current learner."""
         inner = opened.inner
         waiting = inner is not None and inner is self.current_learner.open_round(inner.number)
         return waiting and (inner.number is None) == (opened.number is None)
 
     def _left(self, step: Any) -> bool:
-        """Whether this step can be left of the last round."""
+        """Return whether this can be an unfinished step of the last round."""
         name, args, said = step
         if name == "_restart":
             return args == () and Count().fits(said)
@@ -176,13 +174,13 @@ class Restarting(Learner):
 
     @property
     def loss_range(self) -> tuple[float, float] | None:
-        """That of the learner at work."""
+        """Loss range of the learner, or None."""
         return getattr(self.learner, "loss_range", None)
 
     # The round --------------------------------------------------------------------------------
 
     def _act(self, opened: Round) -> None:
-        """Play as the learner at work does; its own round waits for the same loss as this one."""
+        """Play the current learner's action; its inner round gets the same feedback as this one."""
         if self._retry.steps:
             self._retry.finish(self)
         opened.segment = len(self.restarts)
@@ -198,10 +196,10 @@ class Restarting(Learner):
         opened.calls = player.oracle_calls - before
 
     def _update(self, opened: Round, loss: Any) -> None:
-        """Let the learner at work learn, and show the detector how wrong its prediction was."""
+        """Let the current learner learn, and let the detector read the error of its prediction."""
         if self._retry.steps:
             self._retry.finish(self)
-        if opened.segment < len(self.restarts):  # of no use to the learner that plays now
+        if opened.segment < len(self.restarts):  # the current learner cannot use this loss
             shown = loss if opened.plays is None else complete(loss, opened.plays)
             self._late_loss += self.current_learner.loss_suffered(opened.action, shown)
             self._late += 1
@@ -215,7 +213,7 @@ class Restarting(Learner):
         opened.calls = player.oracle_calls - before
         if len(self.restarts) >= self._most:
             return
-        # The round is complete: what fails from here on is tried before the next one.
+        # The round is complete: a step that fails from here on is tried again before the next one.
         rounds, drifted = self.rounds + 1, False
         left: list[Any] = [("_look_for_drift", (rounds,), (action, loss, expected))]
         try:
@@ -235,16 +233,16 @@ class Restarting(Learner):
             self.current_learner.forget(opened.inner.number)
 
     def _teach(self, lesson: tuple[Any, ...]) -> None:
-        """Show the monitor's own predictor a round."""
+        """Let the monitor's own predictor learn from a round."""
         self._monitor.learn(*lesson)
 
     def _look_for_drift(self, rounds: int, news: tuple[Any, ...]) -> None:
-        """Show the detector the last of so many rounds."""
+        """Let the detector read the last of `rounds` rounds."""
         if self._monitor.drift(*news):
             self._retry.steps.append(("_restart", (), rounds))
 
     def _restart(self, rounds: int) -> None:
-        """Replace the learner at work by a fresh one, after so many rounds."""
+        """Replace the current learner by a fresh one, after `rounds` rounds."""
         player: Any = self.current_learner
         successor = player.fresh(len(self.restarts) + 1)
         monitor = self._new_monitor(successor)
@@ -259,12 +257,12 @@ class Restarting(Learner):
             opened.inner = None
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
-        """By the learner at work, unless it matters how many rounds came before it."""
+        """Check a context by the current learner; add its time if the class changes with time."""
         if self._timed:
             context = super().check_context(context, ahead)
         return self.current_learner.check_context(context, ahead)
 
-    # What is to come --------------------------------------------------------------------------
+    # Future rounds ----------------------------------------------------------------------------
 
     def would_play(self, context: Any = None, *args: Any, **options: Any) -> list[Any]:
         self._retry.finish(self)
@@ -275,32 +273,34 @@ class Restarting(Learner):
         return self.current_learner.propensities(self._at(context), *args, **options)
 
     def _at(self, context: Any) -> Any:
-        """Return a context with its time, where the class changes with time."""
+        """Return a context with its time if the class changes with time."""
         return super().check_context(context) if self._timed else context
 
-    # What is said -----------------------------------------------------------------------------
+    # Statements -------------------------------------------------------------------------------
 
     def best_policy(self) -> Policy:
-        """The best policy for the losses since the last restart."""
+        """Return the best policy for the losses since the last restart."""
         return self._asked("best_policy")  # type: ignore[no-any-return]
 
     def certificate(self) -> Certificate:
-        """What can be said about regret so far: the learner's certificates, added up.
+        """Return the statements on the regret so far: sums of the learner's certificates.
 
-        With full information it is about regret against the best policy of each segment; a
-        statement stands only where it stands for all segments.
+        With full information they are about the regret against the best policy of each segment. A
+        statement holds only if it holds for all segments.
         """
         found: Certificate = self._asked("certificate")
         if self._closed:
             m = len(self.restarts)
-            notes = [f"{m} restarts: statements are sums over {m + 1} segments"]
+            restarts = "1 restart" if m == 1 else f"{m} restarts"
+            notes = [f"{restarts}: statements are sums over {m + 1} segments"]
             if self.max_restarts is None:
-                notes.append("restarts were not capped: nothing is promised in advance")
+                notes.append("max_restarts is not set: there is no bound in advance")
             found = Certificate.combined([*self._closed, found], notes)
-        if self._late:  # in the segment that decided them, rounds without a loss were charged for
+        if self._late:  # the certificates of their segments count them at the largest loss
+            losses = "1 loss" if self._late == 1 else f"{self._late} losses"
             note = (
-                f"{self._late} losses came after a restart and were not learned: in statements "
-                "their rounds cost the most that they could"
+                f"{losses} came after a restart and the learner did not learn from them: the "
+                "statements count these rounds at the largest possible loss"
             )
             facts = {kind: None for kind in found.values if kind == "realised_regret"}
             found = dataclasses.replace(
@@ -312,7 +312,7 @@ class Restarting(Learner):
         return found
 
     def regret_bound(self) -> float | None:
-        """What theory promises over all segments; self-tuning needs max_restarts for it."""
+        """Return a bound over all segments, or None; self-tuning needs max_restarts for it."""
         most, player = self.max_restarts, self.current_learner
         bounds = [*self._closed_bounds, player.regret_bound()]
         if None in bounds:
@@ -320,7 +320,7 @@ class Restarting(Learner):
         if most == 0:
             return bounds[0]
         if isinstance(getattr(player, "learner", None), Learner):
-            return None  # what is proved of a learner in a learner need not add up
+            return None  # bounds of nested learners may not add up
         if self.rounds and hasattr(player, "worst_case"):
             late = self._ledger.total_delay, self._ledger.without_feedback + self._late
             worst = player.worst_case(self.rounds - self._late, most or 0, *late)
@@ -330,12 +330,12 @@ class Restarting(Learner):
 
     @property
     def hint(self) -> Any:
-        """What hints and baselines have cost since the last restart; None where there are none."""
+        """The record of hints since the last restart, or None without hints."""
         return getattr(self.current_learner, "hint", None)
 
     @property
     def predictor_(self) -> Any:
-        """The predictor of the learner at work, or None; `predictor` is the monitor's own."""
+        """The predictor of the current learner, or None; `predictor` is the monitor's own."""
         return getattr(self.current_learner, "predictor_", None)
 
     def extended(self, n_actions: int, **changes: Any) -> Self:

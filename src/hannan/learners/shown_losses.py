@@ -1,4 +1,4 @@
-"""The losses that a round shows, checked: of all elements, or of what was chosen."""
+"""Checks of observed losses, for full information and for semi-bandit feedback."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ from hannan.kernels.losses import LARGEST
 def check_full_losses(
     oracle: Oracle, loss: Any, n_actions: int | None, loss_range: LossRange
 ) -> tuple[Any, float, float]:
-    """The loss in the form the oracle takes, and a range that holds the loss of every action."""
+    """Return the loss in the form of the oracle, and a range that holds every action's loss."""
     if oracle.max_chosen == 1 and type(loss) is np.ndarray and not oracle.takes_functions:
         return check_losses(loss, n_actions, loss_range)
     if not isinstance(loss, np.ndarray) and isinstance(loss, LossFunction):
         if not oracle.takes_functions:
             raise LossError(
-                f"{type(oracle).__name__} takes a loss for each element, not a loss function; got "
+                f"{type(oracle).__name__} needs a loss for each element, not a loss function; got "
                 f"{loss!r}."
             )
         if loss.n_actions != n_actions:
             raise LossError(
-                f"The loss function is on {loss.n_actions} elements; the oracle has {n_actions}."
+                f"The loss function has {loss.n_actions} elements, but the oracle has {n_actions}. "
+                "Pass a loss function on all elements of the oracle."
             )
         losses: Any = loss
         low, high = loss.extremes()
@@ -45,65 +46,66 @@ def check_full_losses(
         slack = 1e-9 * max(1.0, abs(low), abs(high))
         if low < loss_range[0] - slack or high > loss_range[1] + slack:
             raise LossError(
-                f"The loss of a set must lie in loss_range={loss_range}; this one may range from "
-                f"{low:g} to {high:g}. Pass the range of the losses of whole sets as "
-                "loss_range=(low, high)."
+                f"The losses of sets must lie in loss_range={loss_range}; these losses may range "
+                f"from {low:g} to {high:g}. Create the learner with the range of the losses of "
+                "whole sets as loss_range=(low, high)."
             )
     return losses, low, high
 
 
 def _of_sets(m: int, low: float, high: float) -> tuple[float, float]:
-    """What sets of up to m elements may cost, where these cost from `low` to `high`."""
+    """Return the range of the losses of sets of up to m elements, given that of elements."""
     if m == 1:
         return low, high
     return (m * low if low < 0.0 else 0.0), (m * high if high > 0.0 else 0.0)
 
 
 def check_seen(action: Action, loss: Any, loss_range: LossRange) -> Any:
-    """The loss of a single action, a number; of a set, one for each chosen element."""
+    """Return the checked loss: a number for an action; for a set, one per chosen element."""
     if isinstance(action, int):
         if isinstance(loss, float) and loss_range[0] <= loss <= loss_range[1]:
-            return float(loss)  # as most are, without a call
+            return float(loss)  # the usual case, without a call
         return check_chosen_loss(loss, loss_range)
     size = len(action)
     if size and isinstance(loss, int | float | np.number):
         raise LossError(
-            f"losses must be {size} numbers, one for each chosen element; got {loss!r}. Of their "
-            "sum alone nothing is learned here: what is known of that is in "
-            "docs/explanation/paper-notes.md, section 3.4."
+            f"losses must be {size} numbers, one for each chosen element; got {loss!r}. The "
+            "learner cannot learn from their sum alone (docs/explanation/paper-notes.md, section "
+            "3.4). Pass a sequence of numbers."
         )
     try:
         return check_losses(loss, size, loss_range, "one for each chosen element")[0]
     except LossError as error:
         if not size:
             raise LossError(
-                f"Nothing was chosen, so there are no losses: give []; got {loss!r}."
+                f"The action has no elements, so it has no losses; got {loss!r}. Pass []."
             ) from None
         if np.size(loss) > size:
             raise LossError(
-                f"{error} Of the losses of all elements give losses[action]; a learner that learns "
-                "from all of them is ContextFTPL."
+                f"{error} If these are the losses of all elements, pass losses[action], or use "
+                "ContextFTPL, which learns from all of them."
             ) from None
         raise
 
 
 def check_known_range(owner: object, given: Any) -> LossRange:
-    """A range with two ends: what was not seen is completed by them."""
+    """Return the loss range, which must be finite because loss estimates depend on it."""
     low, high = check_loss_range(owner, given)
     if not math.isfinite(high - low):
         raise ParameterError(
-            f"{type(owner).__name__} needs losses in a known range; got loss_range={given}. Say "
-            "which losses an element can have, (low, high); rewards up to R are losses in (-R, 0)."
+            f"{type(owner).__name__} needs a finite loss range; got loss_range={given}. Pass the "
+            "range (low, high) of an element's loss; for rewards in [0, R], pass (-R, 0) and "
+            "update with -reward."
         )
     return low, high
 
 
 def check_nonnegative_range(owner: object, given: Any) -> LossRange:
-    """A range with two ends, of losses that are never negative."""
+    """Return the loss range, which must be finite and nonnegative."""
     low, high = check_loss_range(owner, given)
     if low < 0.0 or not math.isfinite(high):
         raise ParameterError(
-            f"{type(owner).__name__} needs losses in a range (low, high) with 0 <= low; got "
-            f"loss_range={given}."
+            f"{type(owner).__name__} needs a finite loss range (low, high) with 0 <= low; got "
+            f"loss_range={given}. Shift the losses so that none is negative."
         )
     return low, high

@@ -1,4 +1,4 @@
-"""Certificates: statements about regret, which wrappers combine without knowing their kinds."""
+"""Certificates: statements on regret, in a form that wrappers can combine for any kind."""
 
 from __future__ import annotations
 
@@ -19,24 +19,25 @@ from hannan.core.stored import Stored
 class Statement:
     """One statement of a certificate.
 
-    A new kind is one more entry in `kinds` of a certificate; whoever makes such certificates gives
-    its value by name.
+    To define a new kind, add an entry to `kinds` of a certificate class, and pass its value as a
+    keyword argument of `of`.
 
     Parameters
     ----------
     kind
-        Its name, an attribute of the certificate.
+        Name of the statement, and of the attribute of the certificate.
     value
-        A number; None where the statement does not hold.
+        Value of the statement, or None (default) if it does not hold.
     combine
-        What wrappers do with the values of several segments of a game: "sum", "max", or "none"
-        where that of the last one stands.
+        How wrappers combine the values of several segments of a run: "sum" (default), "max", or
+        "none" to take the last segment's value.
     scales
-        Whether the value is in units of losses, so that it is scaled with them.
+        Whether the value is in units of losses, so that it scales with them. Default True.
     bounds
-        Whether it bounds regret from above: rounds without a loss are then charged to it.
+        Whether the value bounds regret from above; rounds without feedback are then added to it.
+        Default True.
     words
-        A sentence with a place for the value; values of other kinds may stand in it by name.
+        Sentence with a placeholder for the value, or with placeholders named by other kinds.
 
     Examples
     --------
@@ -54,7 +55,7 @@ class Statement:
     words: str = ""
 
     def of(self, values: Sequence[float | None]) -> Statement:
-        """Return the statement about a game from the values of its segments."""
+        """Return the statement on a run, given the values of its segments."""
         if self.combine == "none":
             return self
         numbers = [value for value in values if value is not None]
@@ -63,34 +64,35 @@ class Statement:
         return replace(self, value=max(numbers) if self.combine == "max" else sum(numbers))
 
 
-# Rounds, loss, notes and values by kind, in a file.
+# Stored form of a certificate: rounds, loss, notes, and values by kind.
 _SAID = TupleOf(Count(), Number(), TuplesOf(Text()), DictOf(Text(), Number() | None))
 
 
 @dataclass(frozen=True, slots=True)
 class Certificate(Stored):
-    """Statements about a full-information learner's regret so far, each None where void.
+    """Statements on the regret so far with full information; None for each that does not hold.
 
-    Every statement is an attribute by its kind:
+    Every statement is an attribute:
 
-    - `realised_regret`: loss minus the best policy's, a fact where the oracle is exact;
+    - `realised_regret`: loss minus the best policy's loss, a fact if the oracle is exact;
     - `measured`: D + G/ε, an unbiased estimate of an upper bound on expected regret;
     - `a_priori`: Σ ε κ v² + G/ε with observed loss ranges v, an upper bound on expected regret;
-    - `high_probability`: exceeded by the realised regret with probability at most 1 - `confidence`;
-    - `prediction_error`: Σ ‖f - Q‖², how wrong the predictor has been;
+    - `high_probability`: a bound that the realised regret exceeds with probability at most
+      1 - `confidence`;
+    - `prediction_error`: Σ ‖f - Q‖², the squared errors of the predictor;
     - `theorem_5`: Theorem 5 as printed, for these errors and the best ε for them in hindsight.
 
-    `float(certificate)` is the headline: the measured bound if there is one, else the a-priori
-    one, else the realised regret.
+    `float(certificate)` is the headline: the measured bound if it holds, else the a-priori bound
+    if it holds, else the realised regret.
 
     Attributes
     ----------
     rounds, loss
-        Length and total loss of the game.
+        Number of rounds and total loss of the run.
     statements
-        One of each kind, in order.
+        One `Statement` of each kind, in order.
     notes
-        What weakens or voids statements, in words.
+        Sentences that explain or limit the statements.
     """
 
     rounds: int
@@ -110,8 +112,8 @@ class Certificate(Stored):
         Statement(
             "high_probability", words="with probability {confidence:g} regret is at most {:.6g}"
         ),
-        # One for all segments: each adds a bound on the deviation of one and the same martingale
-        # to something certain, and these bounds add up to more than one for all.
+        # One confidence for all segments: each adds to a certain part a bound on the deviation of
+        # the same martingale, and the sum of these bounds is larger than one bound for the run.
         Statement("confidence", 0.95, combine="none", scales=False, bounds=False),
         Statement(
             "prediction_error",
@@ -122,14 +124,15 @@ class Certificate(Stored):
         Statement(
             "theorem_5",
             scales=False,
-            words="Theorem 5, best tuned for these errors, promises {:.6g}",
+            words="expected regret of Theorem 5, with the best ε for these errors, is at most "
+            "{:.6g}",
         ),
     )
     headlines: ClassVar[tuple[str, ...]] = ("measured", "a_priori", "realised_regret")
 
     @classmethod
     def of(cls, rounds: int, loss: float, notes: Iterable[str] = (), **values: Any) -> Self:
-        """Make a certificate from values by kind; statements without one are void."""
+        """Make a certificate from the values of statements; the others do not hold."""
         return cls(rounds, loss, cls.kinds, tuple(notes)).changed(**values)
 
     def __getattr__(self, kind: str) -> float | None:
@@ -148,10 +151,10 @@ class Certificate(Stored):
         return "\n".join(lines + [f"- note: {note}" for note in self.notes])
 
     def to_frame(self) -> Any:
-        """Return a row for each statement, as a frame.
+        """Return a data frame with one row for each statement.
 
-        The columns: statement, its kind; value, NaN where the statement does not hold; bound,
-        whether it bounds regret from above; words, empty where the statement does not hold.
+        The columns are `statement`, the kind; `value`, NaN if the statement does not hold; `bound`,
+        whether it bounds regret from above; and `words`, empty if the statement does not hold.
         """
         every = self.statements
         return frame({
@@ -203,7 +206,7 @@ class Certificate(Stored):
 
     @property
     def _standing(self) -> list[Statement]:
-        """The statements in words that hold."""
+        """The statements that hold and have a sentence."""
         return [each for each in self.statements if each.words and each.value is not None]
 
     def _sentence(self, statement: Statement) -> str:
@@ -211,12 +214,12 @@ class Certificate(Stored):
 
     @property
     def values(self) -> dict[str, float | None]:
-        """The values of all statements by kind."""
+        """Values of all statements by kind."""
         return {each.kind: each.value for each in self.statements}
 
     @property
     def headline(self) -> Statement | None:
-        """The statement to quote first, of those that are not void."""
+        """The most important statement that holds, or None."""
         standing = {each.kind: each for each in self.statements if each.value is not None}
         return next((standing[kind] for kind in self.headlines if kind in standing), None)
 
@@ -227,10 +230,13 @@ class Certificate(Stored):
     # For learners around learners ---------------------------------------------------------------
 
     def changed(self, **values: float | None) -> Self:
-        """Return this certificate with other values of these kinds."""
+        """Return this certificate with other values of some statements."""
         unknown = values.keys() - self.values.keys()
         if unknown:
-            raise TypeError(f"{type(self).__name__} has no statements {sorted(unknown)}.")
+            raise TypeError(
+                f"{type(self).__name__} has no statements {sorted(unknown)}. Statements: "
+                f"{list(self.values)}."
+            )
         return replace(
             self,
             statements=tuple(
@@ -240,7 +246,7 @@ class Certificate(Stored):
         )
 
     def scaled(self, factor: float) -> Self:
-        """Return what it says of losses in units of another size."""
+        """Return this certificate in another unit of losses."""
         values = {
             each.kind: factor * each.value
             for each in self.statements
@@ -249,7 +255,7 @@ class Certificate(Stored):
         return replace(self.changed(**values), loss=factor * self.loss)
 
     def charged(self, amount: float) -> Self:
-        """Return a certificate whose bounds count this loss, too; without a limit all are void."""
+        """Return a certificate with `amount` added to all bounds; None if it is infinite."""
         values = {
             each.kind: each.value + amount if math.isfinite(amount) else None
             for each in self.statements
@@ -259,7 +265,7 @@ class Certificate(Stored):
 
     @classmethod
     def combined(cls, segments: Sequence[Certificate], notes: Iterable[str] = ()) -> Any:
-        """Return the certificate of a game from those of its segments."""
+        """Return the certificate of a run, given the certificates of its segments."""
         values = [each.values for each in segments]
         last = segments[-1]
         return replace(
@@ -283,25 +289,28 @@ class Certificate(Stored):
     def _rebuild(cls, **params: Any) -> Self:
         said = tuple(params[name] for name in ("rounds", "loss", "notes", "values"))
         if not _SAID.fits(said) or list(params["values"]) != [each.kind for each in cls.kinds]:
-            raise DamagedFileError(f"A {cls.__name__} has numbers, void statements and notes.")
+            raise DamagedFileError(
+                f"The {cls.__name__} in this file is damaged: its rounds, loss, notes or values "
+                "are invalid. Load a backup."
+            )
         return cls.of(*said[:3], **params["values"])
 
 
 class SemiBanditCertificate(Certificate):
-    """What can be said about pseudo-regret when only chosen elements' losses are seen.
+    """Statements on the pseudo-regret so far with bandit or semi-bandit feedback.
 
-    None of these is a guarantee for this run: each is an *estimate* whose expectation bounds
-    expected regret, or None where theory does not allow it.
+    The estimates are not guarantees for this run: the expectation of each *estimate* bounds the
+    expected regret. A statement is None if no theorem supports it.
 
-    - `stability_estimate`: S + D + G/ε + truncation, measured with independent draws;
-    - `variance_estimate`: Σ c κ m ε Σ_j W_j ℓ_j² + G/ε + truncation, from the weights drawn;
-    - `comparator_estimate`: loss minus the best policy's estimated loss, correct on average from
-      above, very noisy;
+    - `stability_estimate`: S + D + G/ε + truncation, measured with independent noise draws;
+    - `variance_estimate`: Σ c κ m ε Σ_j W_j ℓ_j² + G/ε + truncation, from the importance weights;
+    - `comparator_estimate`: loss minus the best policy's estimated loss; on average an upper
+      bound, but very noisy;
     - `a_priori`: the theorem's bound on expected regret over the whole horizon (playout noise);
-    - `truncation`: Σ K/(eL), what limiting the resampling may have cost.
+    - `truncation`: Σ K/(eL), a bound on the cost of truncating the resampling.
 
-    `float(certificate)` is the first that is there of the stability estimate, the variance estimate
-    and the a-priori bound, else NaN.
+    `float(certificate)` is the stability estimate if it holds, else the variance estimate, else
+    the a-priori bound, else NaN.
     """
 
     __slots__ = ()
@@ -309,7 +318,8 @@ class SemiBanditCertificate(Certificate):
     kinds = (
         Statement(
             "stability_estimate",
-            words="expected regret is estimated to be at most {:.6g}, from measured instability",
+            words="expected regret is estimated to be at most {:.6g}, from the measured "
+            "instability cost",
         ),
         Statement(
             "variance_estimate",

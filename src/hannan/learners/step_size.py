@@ -1,4 +1,4 @@
-"""ε, round by round; noise has size 1/ε, the *scale*."""
+"""Rules for ε in each round; the noise has size 1/ε, the *scale*."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from hannan.learners.perturbed_leader import PerturbedLeader
 
 
 class StepSize(Parametrised, ABC):
-    """The scale 1/ε of the noise; 0 while there is none."""
+    """Base of rules for the scale 1/ε of the noise; the scale is 0 while there is no noise."""
 
-    measures: ClassVar[bool] = False  # whether it asks what instability cost in a round
-    schedules: ClassVar[bool] = False  # whether it asks for the variance of a round to come
+    measures: ClassVar[bool] = False  # whether the rule needs the instability cost of each round
+    schedules: ClassVar[bool] = False  # whether the rule needs the variance of the next round
 
     stored = State(scale=Number(low=0.0))
 
@@ -27,44 +27,44 @@ class StepSize(Parametrised, ABC):
         self.scale = 0.0
 
     def start(self, leader: PerturbedLeader) -> None:
-        """Before the first round, and whenever X or K has changed."""
+        """Prepare the rule before the first round, and whenever X or K has changed."""
 
     def before(self, leader: PerturbedLeader, variance: float) -> float:
-        """The scale of a round to come whose loss may have this variance; nothing changes."""
+        """Return the scale of the next round, whose loss may have this variance."""
         return self.scale
 
     def played(self, leader: PerturbedLeader, scale: float, variance: float) -> None:
-        """The round has been played at this scale."""
+        """Update the rule after the decision of a round at this scale."""
 
     def after(self, leader: PerturbedLeader, instability: float, late: bool = False) -> None:
-        """The round has been learned, and instability cost so much in it.
+        """Update the rule with the instability cost of a round with feedback.
 
-        In a round that others have out_of_order, a `late` one, that may be less than nothing; in
-        others only inexact oracles and rounding make it so, and then it counts as nothing.
+        With delayed feedback (`late`), the cost may be negative. In other rounds only inexact
+        oracles and rounding make it negative, and it then counts as 0.
         """
 
     def extended(self, leader: PerturbedLeader) -> Self:
-        """The rule for a leader with more actions, from where this one is."""
+        """Return a copy of the rule, in its current state, for a leader with more actions."""
         twin = copy.copy(self)
         twin.start(leader)
         return twin
 
     def prepare(self, leader: PerturbedLeader, instability: float) -> None:
-        """Ask the oracle now for what `after` and `start` will need, while nothing has changed."""
+        """Make all oracle calls for `after` and `start` now, before any state changes."""
         leader.put_noise()
 
     def rescale(self, factor: float) -> None:
-        """Losses are measured in another unit from now on."""
+        """Convert the scale to another unit of losses."""
         self.scale *= factor
 
     def restore(self, leader: PerturbedLeader) -> None:
-        """Make noise again after loading: a function of its key and X, it is in no file."""
+        """Recreate the noise after loading; key and X determine it, so files do not hold it."""
         if not self.measures or self.scale > 0.0 or leader.X.takes_new_contexts:
             leader.put_noise()
 
 
 class Fixed(StepSize):
-    """One ε, a positive number, for the whole game."""
+    """A constant ε, a positive number, for the whole run."""
 
     def __init__(self, epsilon: float) -> None:
         super().__init__()
@@ -78,8 +78,8 @@ class Fixed(StepSize):
 class Anytime(StepSize):
     r"""The schedule :math:`\epsilon_t = \sqrt{G/(2 W_t)}`, W the sum of variances of the rounds.
 
-    For single actions and losses in [0, 1] that is of order :math:`1/\sqrt t`. It needs the range
-    of the losses, and pays for feedback that comes late.
+    For single actions and losses in [0, 1], ε is of order :math:`1/\sqrt t`. The schedule needs
+    the range of the losses, and it takes delayed feedback into account.
 
     Examples
     --------
@@ -113,18 +113,18 @@ class Anytime(StepSize):
 
 
 class SelfTuned(StepSize):
-    r"""ε = eagerness · G/M, M the largest value so far of D, the sum of what instability has cost.
+    r"""Self-tuned ε = eagerness · G/M, with M the maximum so far of the instability cost D.
 
-    Expected regret is then at most 2 E[M] for eagerness 1, whatever the horizon or the range of the
-    losses. D only grows, and M = D, while every loss comes before the next decision; a late one may
-    show that a leader was better than it seemed. While M = 0 the plain leader is played. G is
-    estimated through the oracle when M first moves.
+    For eagerness 1, expected regret is at most 2 E[M], for any horizon and any range of the
+    losses. With immediate feedback D only grows, and M = D. Delayed feedback may show that a
+    leader was better than it seemed, and then D falls. While M = 0, the learner plays the leader
+    without noise. The oracle estimates G when M first exceeds 0.
 
     Parameters
     ----------
     eagerness
-        Factor on G. By default what suits the class and the feedback: 1 for most. e ≥ 1 costs the
-        guarantee a factor (√e + 1/√e)/2 at most.
+        Factor on G. None (default) uses the learner's value for the class and the feedback, mostly
+        1. A value e ≥ 1 increases the bound by a factor of at most (√e + 1/√e)/2.
 
     Examples
     --------
@@ -145,7 +145,7 @@ class SelfTuned(StepSize):
         self.M = 0.0
 
     def start(self, leader: PerturbedLeader) -> None:
-        """In an open world ε follows the G of the renewed X; otherwise wait until M moves."""
+        """Set ε from the G of a renewed X if contexts are not declared; else wait for M > 0."""
         if leader.X.takes_new_contexts and leader.put_noise() and self.M > 0.0 and leader.G > 0.0:
             self.scale = self.M / (self.factor * leader.G)
 
@@ -163,7 +163,7 @@ class SelfTuned(StepSize):
             G = leader.G
             if leader.noise is None:
                 leader.put_noise()
-            self.M = D  # first, so that no other thread can see D above it
+            self.M = D  # before D, so that no other thread can observe D > M
             self.scale = D / ((self.eagerness or 1.0) * G) if G > 0.0 else 0.0
         self.D = D
 
@@ -178,16 +178,16 @@ class SelfTuned(StepSize):
 
     @property
     def factor(self) -> float:
-        """The eagerness at work."""
+        """The eagerness in use."""
         return self.eagerness or 1.0
 
 
 def step_size(
     owner: object, epsilon: Any, horizon: int | None, theorem: Callable[[], float], eager: float
 ) -> StepSize:
-    """The rule that `epsilon` names: "adaptive", "anytime", "theorem", a number, or a rule itself.
+    """Return the rule for `epsilon`: "adaptive", "anytime", "theorem", a number, or a rule.
 
-    `theorem()` gives the paper's ε for the horizon, and `eager` is the default eagerness.
+    `theorem()` returns the paper's ε for the horizon, and `eager` is the default eagerness.
     """
     if isinstance(epsilon, StepSize):
         plain = isinstance(epsilon, SelfTuned) and epsilon.eagerness is None
@@ -201,7 +201,7 @@ def step_size(
         raise refuse(owner, "epsilon", accepted, epsilon)
     if horizon is None:
         raise ParameterError(
-            "epsilon='theorem' needs horizon=, the number of rounds that will be played; "
-            "epsilon='adaptive' needs nothing."
+            "epsilon='theorem' needs the number of rounds. Pass horizon=, or use "
+            "epsilon='adaptive', which needs no horizon."
         )
     return Fixed(theorem())

@@ -1,4 +1,4 @@
-"""Low regret on every stretch of rounds, by mixing copies of a learner that start anew."""
+"""Low regret on every interval of rounds, by mixing copies of a learner."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from hannan.learners.shown_losses import check_full_losses
 from hannan.learners.statements import Certificate
 from hannan.perturbation import seed_key
 
-_NOISE = 2**18  # bytes made ready by each copy, of which there are more and more
+_NOISE = 2**18  # bytes of noise generated in advance by each copy; the number of copies grows
 
 
 @dataclass(slots=True)
@@ -43,10 +43,10 @@ class Copy(Stored):
 
     learner: Any
     start: int
-    end: int | None  # the last round; None for the copy that plays all along
+    end: int | None  # the last round; None for the copy that never ends
     prior: float
-    regret: float = 0.0  # R: what the mixture has lost more than it since its start, in widths
-    magnitude: float = 0.0  # C: the sum of the absolute values of what R sums
+    regret: float = 0.0  # R: regret of the mixture against it since its start, in widths
+    magnitude: float = 0.0  # C: the sum of the absolute values of the terms of R
 
     stored = State(
         learner=Object(Learner),
@@ -62,10 +62,10 @@ _COPY = Object(Copy).where(lambda self, copy: same(copy.learner, self.learner, (
 
 
 def scales_from(t: int, shortest: int) -> list[int]:
-    """Lengths of the covering intervals that start in round t = 1, 2, …
+    """Return the lengths of the covering intervals that start in round t = 1, 2, …
 
-    They are :math:`[i 2^j, (i + 1) 2^j)` with i ≥ 1; the shortest, a power of two, also have
-    i = 0, which lacks round 0 and so starts in round 1.
+    The intervals are :math:`[i 2^j, (i + 1) 2^j)` with i ≥ 1. The shortest length, a power of two,
+    also has i = 0; this interval starts in round 1, because there is no round 0.
     """
     if t == 1:
         return [shortest]
@@ -77,30 +77,33 @@ def scales_from(t: int, shortest: int) -> list[int]:
 
 
 class StronglyAdaptive(Learner):
-    r"""Copies of a learner on geometric covering intervals, mixed by sleeping experts.
+    r"""Mix copies of a learner on covering intervals, for low regret on every interval of rounds.
 
-    A fresh copy of `learner` plays on each interval :math:`[i 2^j, (i+1) 2^j)` of rounds, for every
-    power of two from the length M of the shortest ones on, and one more without end: about
-    :math:`2 + \log_2 (t/M)` copies are awake in round t. One of these, J, is drawn with probability
-    proportional to :math:`q_J\, w(R_J, C_J)` and its action is played; all of them see all losses.
-    Here :math:`R_J = \sum r` and :math:`C_J = \sum |r|` since J began, with r what the mixture lost
-    in expectation less what J lost, in widths of the range of losses. As in AdaNormalHedge,
+    A fresh copy of `learner` runs on each interval :math:`[i 2^j, (i+1) 2^j)` of rounds, for each
+    power of two from the shortest length M on. One more copy never ends. So about
+    :math:`2 + \log_2 (t/M)` copies are awake in round t. The learner draws one of them, J, with
+    probability proportional to :math:`q_J\, w(R_J, C_J)` and plays its action. All copies observe
+    all losses. Here :math:`R_J = \sum r` and :math:`C_J = \sum |r|` since J began. In each round,
+    r is the expected loss of the mixture minus the loss of J, in units of the loss range. As in
+    AdaNormalHedge,
 
     .. math:: w(R, C) = \tfrac12 \bigl(\Phi(R+1, C+1) - \Phi(R-1, C+1)\bigr), \qquad
               \Phi(R, C) = \exp\bigl([R]_+^2 / 3C\bigr) .
 
-    The prior :math:`q_J = 1/(i^2 |J|)` makes long intervals likely and all priors summable; the
-    copy without end counts as an interval as long as the game, :math:`q = 1/t`.
+    The prior :math:`q_J = 1/(i^2 |J|)` favours long intervals and has a finite sum. The copy
+    without end counts as an interval of the length of the run so far, :math:`q = 1/t`.
 
     Parameters
     ----------
     learner
-        Any full-information learner with a finite `loss_range`. It is not played itself.
+        Any full-information learner with a finite `loss_range`. The copies are clones of it; the
+        original stays unchanged.
     shortest
-        Length of the shortest intervals, rounded up to a power of two. Shorter ones follow
-        quicker changes, at the price of more copies.
+        Length of the shortest intervals, rounded up to a power of two. Default 8. A smaller value
+        follows faster drift with more copies.
     seed
-        Of the choice among copies; the copies' seeds come from the learner's own.
+        Seed of the choice among copies; the copies' seeds come from the learner's seed. None
+        (default) takes fresh entropy.
 
     Guarantee
     ---------
@@ -108,17 +111,17 @@ class StronglyAdaptive(Learner):
     T ≥ M, and for the copy without end in all T rounds, the mixture loses at most
     :math:`W \sqrt{3 |J| \Lambda_T}` more than the copy, with
     :math:`\Lambda_T = 2 \log(2.3\, T/M) + \log(\tfrac52 + \tfrac32 \log(1+T))`.
-    Any rounds :math:`I = \{a, \dots, b\}` are a union of at most :math:`2 \log_2 |I| + 2` such
-    intervals, of lengths that first grow and then shrink, but for less than M rounds at each end.
-    Hence against *every* policy
+    Any interval :math:`I = \{a, \dots, b\}` of rounds is, except for fewer than M rounds at each
+    end, a union of at most :math:`2 \log_2 |I| + 2` such intervals, of lengths that first grow and
+    then shrink. Therefore against *every* policy
 
     .. math:: E[\mathrm{Regret}(I)] \le \sum_{J \subseteq I} E[\mathrm{Regret}_J(\text{copy})]
               + (2 + \sqrt 2)\, W \sqrt{3 |I| \Lambda_b} + 2 (M - 1) W ,
 
     and a copy whose regret is at most :math:`c \sqrt{|J|}` adds at most
     :math:`(2 + \sqrt 2)\, c \sqrt{|I|}` in the first sum. If the best policy changes k times, the
-    regrets of the k + 1 stretches add up, k and the changes being unknown. Proof:
-    docs/explanation/paper-notes.md, section 3.12.
+    regrets of the k + 1 intervals between changes add up. The learner needs to know neither k nor
+    the changes. Proof: docs/explanation/paper-notes.md, section 3.12.
 
     Examples
     --------
@@ -154,7 +157,7 @@ class StronglyAdaptive(Learner):
 
     class Round(OpenRound):
         time: int = 1  # its number in the order of decisions
-        made: int = 0  # how many copies have been started, those of this round included
+        made: int = 0  # number of copies started so far, including those of this round
         awake: tuple[Copy, ...] = ()
         inner: tuple[OpenRound, ...] = ()  # the round of each copy
         mixture: FloatArray = np.empty(0)  # the probability of each copy
@@ -185,7 +188,7 @@ class StronglyAdaptive(Learner):
         self._awake: list[Copy] = []
         self._made = 0
         self._retry = Retry()  # copies that have not learned the last round
-        self._retired_calls = 0  # of copies that are gone, and for unavailable actions
+        self._retired_calls = 0  # oracle calls of ended copies, and for unavailable actions
         self._decided = 0
         self._history = self.oracle.objective()
         self._loss = 0.0
@@ -200,21 +203,21 @@ class StronglyAdaptive(Learner):
 
     @property
     def loss_range(self) -> tuple[float, float]:
-        """That of the learner."""
+        """Loss range of the learner."""
         return self.learner.loss_range  # type: ignore[attr-defined,no-any-return]
 
     def best_policy(self) -> Policy:
-        """The best policy for all losses so far; recent ones alone may prefer another."""
+        """Return the best policy for all losses so far, with equal weights for all rounds."""
         return self._history.leader()
 
     def certificate(self) -> Certificate:
-        """The regret realised so far against the best policy for all rounds."""
-        note = "on every stretch of rounds the bound is that of its copies, plus their mixing"
+        """Return the regret realised so far against the best policy for all rounds."""
+        note = "on every interval of rounds the bound is that of the copies plus that of mixing"
         notes = [note, *feedback_notes(self._ledger)]
         return realised(self.rounds, self._loss, self._history, self._availability, *notes)
 
     def regret_bound(self) -> float | None:
-        """That of the copy without end, and what the mixture may lose more than this copy."""
+        """Return the bound of the copy without end, plus the mixture's regret against it."""
         if not self._ledger.immediate:
             return None
         if not self.rounds:
@@ -228,7 +231,7 @@ class StronglyAdaptive(Learner):
     # The round --------------------------------------------------------------------------------
 
     def _prepare(self, opened: Round) -> None:
-        """Which copies are awake, and how likely each of them is to be followed."""
+        """Set the copies that are awake, and the probability of following each of them."""
         self._catch_up()
         ledger = self._ledger
         opened.time = self._decided - ledger.dropped - ledger.supersedes_open_round(opened) + 1
@@ -255,8 +258,8 @@ class StronglyAdaptive(Learner):
         self._count_calls()
 
     def _update(self, opened: Round, loss: Any) -> None:
-        """Show all copies the losses, and count what the mixture lost more than each."""
-        self._catch_up()  # another late loss may have come just before
+        """Let all copies learn from the losses, and update the regret against each."""
+        self._catch_up()  # another delayed loss may have come just before
         losses = check_full_losses(self.oracle, loss, self._n_actions, self._range)[0]
         costs = np.array([loss_of(losses, inner.action) for inner in opened.inner])
         gains = (float(opened.mixture @ costs) - costs) / self._width
@@ -267,22 +270,22 @@ class StronglyAdaptive(Learner):
             copy.regret += gain
             copy.magnitude += abs(gain)
         for copy, inner in zip(opened.awake, opened.inner, strict=True):
-            inner.late = opened.late  # it may have become so since it was decided
-            # A late loss is of no use to copies whose intervals are over.
+            inner.late = opened.late  # this may have changed since the decision
+            # Copies whose intervals are over do not learn from a delayed loss.
             if any(copy is each for each in self._awake):
                 self._retry.steps.append(("_teach", (copy.learner, inner), losses))
         try:
             self._retry.finish(self)
-        except Exception:  # the round is complete: a copy that failed learns it before the next one
+        except Exception:  # the round is complete: a failed copy tries again before the next one
             self._retry.keep(*self._retry.steps)
         self._count_calls()
 
     def _teach(self, learner: Learner, inner: OpenRound, losses: Any) -> None:
-        """Let a copy learn a round."""
+        """Let a copy learn from a round."""
         learner.close(inner, losses, recorded=False)
 
     def _catch_up(self) -> None:
-        """Let copies learn the last round, those that have not yet."""
+        """Let all copies learn from the last round that have failed to do so."""
         if self._retry.steps:
             self._retry.finish(self)
             self._count_calls()
@@ -319,33 +322,33 @@ class StronglyAdaptive(Learner):
         return self._history
 
     def _waking(self, t: int) -> tuple[list[Copy], int]:
-        """Those awake in round t, and how many have been started with them."""
+        """Return the copies awake in round t, and the number of copies started so far."""
         awake = [copy for copy in self._awake if copy.end is None or copy.end >= t]
         if any(copy.start == t for copy in awake):
-            return awake, self._made  # a round in place of one that was dropped
+            return awake, self._made  # this round replaces a dropped one
         lengths = [0] * (t == 1) + scales_from(t, self._shortest)
         awake += [self._start(number, t, each) for number, each in enumerate(lengths, self._made)]
         return awake, self._made + len(lengths)
 
     def _mixture(self, awake: list[Copy], t: int) -> FloatArray:
-        """The probability of each copy in round t."""
+        """Return the probability of each copy in round t."""
         numbers = [(copy.prior, copy.regret, copy.magnitude) for copy in awake]
         priors, R, C = np.array(numbers).T.copy()
         priors[0] = self._endless_prior(t)
         mixture = priors * weights(R, C)
-        # Where no copy has been any good the potential does not care which one is played.
+        # If all weights are zero, use the priors.
         mixture = mixture if mixture.any() else priors
         return np.asarray(mixture / mixture.sum())
 
     def _endless_prior(self, t: int) -> float:
-        """That of the copy without end; it may fall, since the potential falls with it."""
+        """Return the prior of the copy without end; it may fall, as the potential does."""
         return 1.0 / max(t, self._shortest)
 
     def _start(self, number: int, t: int, length: int) -> Copy:
         learner: Any = self.learner.fresh(number)
         _limit_noise(learner)
         if hasattr(learner, "share_complexity"):
-            # G belongs to the policy class and is expensive: computed once, shared by all copies.
+            # G belongs to the policy class and is expensive, so all copies share it.
             for copy in self._awake:
                 learner.share_complexity(copy.learner)
         if not length:
@@ -357,7 +360,7 @@ class StronglyAdaptive(Learner):
         self.oracle_calls = self._retired_calls + sum(c.learner.oracle_calls for c in self._awake)
 
     def _uniform(self) -> float:
-        """A number in [0, 1) for the round."""
+        """Return the uniform number in [0, 1) of the round."""
         counter = [0, 0, 0, self._decided]
         return np.random.Generator(np.random.Philox(key=int(self._key), counter=counter)).random()
 
@@ -375,23 +378,26 @@ class StronglyAdaptive(Learner):
         name = type(learner).__name__
         if learner.feedback is not Feedback.FULL:
             raise ParameterError(
-                "StronglyAdaptive needs all losses, since every copy must know what its own action "
-                f"would have cost; {name} learns from {learner.feedback.value} feedback."
+                "StronglyAdaptive needs full information, because every copy must know the loss "
+                f"of the action that it chose; {name} learns from {learner.feedback.value} "
+                "feedback. Use Restarting for bandit feedback."
             )
         if learner.oracle is None:
             raise ParameterError(
-                f"StronglyAdaptive needs a learner with an oracle; {name} has none."
+                f"StronglyAdaptive needs a learner with an oracle, such as ContextFTPL; {name} has "
+                "none."
             )
         if getattr(learner, "knows_future", False) or isinstance(learner.oracle, Timed):
             raise ParameterError(
-                f"StronglyAdaptive starts copies of {name} in the middle of the game, so it cannot "
-                "take one that was told when which context arrives."
+                "StronglyAdaptive starts copies during the run, so it does not support learners "
+                f"with a fixed context sequence or a class that changes with time; got {name}. Use "
+                "ContextFTPL with a class that does not change."
             )
         low, high = check_loss_range(self, getattr(learner, "loss_range", None))
         if not math.isfinite(high - low):
             raise ParameterError(
-                f"StronglyAdaptive compares losses in units of their range: give {name} a finite "
-                "loss_range=(low, high)."
+                "StronglyAdaptive compares losses in units of their range, which must be finite. "
+                f"Create {name} with a finite loss_range=(low, high)."
             )
         return learner.oracle
 
@@ -402,7 +408,7 @@ def _limit_noise(learner: Any) -> None:
 
 
 def _drawn(mixture: FloatArray, uniform: FloatArray) -> list[int]:
-    """Which copy is followed, for each number in [0, 1)."""
+    """Return the index of the copy to follow, for each number in [0, 1)."""
     ends = mixture.cumsum()
     places = ends.searchsorted(uniform * ends[-1], side="right")
     return np.minimum(places, len(ends) - 1).tolist()  # type: ignore[no-any-return]

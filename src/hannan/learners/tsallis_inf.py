@@ -1,4 +1,4 @@
-"""Tsallis-INF on a table of contexts."""
+"""Tsallis-INF for each context of a table."""
 
 from __future__ import annotations
 
@@ -12,38 +12,39 @@ from hannan.learners.known_distribution import KnownDistribution
 
 
 class TsallisINF(KnownDistribution):
-    r"""Tsallis-INF, bandit feedback, one game for each context of a table.
+    r"""Tsallis-INF for bandit feedback, separately for each context of a table.
 
-    On context x the action is drawn from
+    On context x the learner draws its action from
 
     .. math:: w = \arg\min_w \langle w, \hat L_x \rangle - \frac4\eta \sum_k \sqrt{w_k} ,
               \qquad \eta = 2/\sqrt{W_x} ,
 
-    :math:`\hat L_x` the estimated losses there so far and :math:`W_x` the number of visits, this
-    one included. The distribution is known, so no resampling is needed. Regret is of order
-    :math:`\sqrt{KT}` against any adversary, and of order :math:`\log T` where losses are drawn
-    from a distribution that stays: nothing has to be known of which it is.
+    with :math:`\hat L_x` the estimated total losses on x and :math:`W_x` the number of visits,
+    this one included. The distribution is known, so no resampling is needed. Regret is of order
+    :math:`\sqrt{KT}` against any adversary, and of order :math:`\log T` if the losses are
+    independent draws from one distribution. You need not know which of these is the case.
 
     Parameters
     ----------
     oracle
-        `AllPolicies(d, K)`; d = 1 for plain arms.
+        `AllPolicies(d, K)` for d contexts and K actions; d = 1 for a bandit without contexts.
     predictor
-        Recommends actions and estimates losses, as in `ContextSemiBanditFTPL`.
+        Model that recommends actions and estimates losses, as in `ContextSemiBanditFTPL`.
     trust
-        "earned", or a `Trust`.
+        How far to follow the predictor: "earned" (default), or a `Trust` with hints.
     exploration
-        The least probability of every available action, as in `ContextSemiBanditFTPL`.
+        Minimum probability of each available action, as in `ContextSemiBanditFTPL`. Default 0.
     seed, loss_range
-        As in `ContextSemiBanditFTPL`.
+        As in `ContextSemiBanditFTPL`; losses must not be negative.
 
     Guarantee
     ---------
     Losses in [0, 1], immediate feedback, adaptive adversaries: pseudo-regret at most
     :math:`4\sqrt{dKT}`; with a predictor, however bad, at most
-    :math:`S_T + 4.67\sqrt{dKW_T}` with :math:`S_T \le 3\sqrt{GT}` what its hints have measurably
-    cost and :math:`W_T \le 34T` (`Trust.share`). With late feedback, whatever delays depend on, the
-    certificate stays valid: what instability cost is measured. [zimmert2021]
+    :math:`S_T + 4.67\sqrt{dKW_T}`, with :math:`S_T \le 3\sqrt{GT}` the measured cost of its hints
+    and :math:`W_T \le 34T` (`Trust.share`). With delayed feedback, even if the delays depend on
+    the actions, the certificate stays valid, because it measures the instability cost.
+    [zimmert2021]
 
     Examples
     --------
@@ -68,8 +69,8 @@ class TsallisINF(KnownDistribution):
     def _choice(
         self, opened: KnownDistribution.Round, totals: FloatArray, eta: float
     ) -> FloatArray:
-        # Which late rounds are answered may depend on what was played. Then a baseline would bias
-        # what is known of the others.
+        # With delay, missing feedback may depend on the action. Then a baseline would bias the
+        # estimates of other actions.
         if opened.values is None or opened.late or not self.hint.signed:
             return self._distribution(totals, eta)
         opened.baseline, distribution = np.empty(len(totals)), np.empty(len(totals))
@@ -88,4 +89,4 @@ class TsallisINF(KnownDistribution):
 
     @property
     def _entropy(self) -> float:
-        return 4.0 * (math.sqrt(self.oracle.n_actions) - 1.0)  # and nothing at the corners
+        return 4.0 * (math.sqrt(self.oracle.n_actions) - 1.0)  # uniform against a corner
