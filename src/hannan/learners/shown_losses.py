@@ -70,7 +70,7 @@ def check_seen(action: Action, loss: Any, loss_range: LossRange) -> Any:
     if size and isinstance(loss, int | float | np.number):
         raise LossError(
             f"losses must be {size} numbers, one for each chosen element; got {loss!r}. The "
-            "learner cannot learn from their sum alone (docs/explanation/paper-notes.md, section "
+            "learner cannot learn from their sum alone (docs/explanation/paper-sharper.md, section "
             "3.4). Pass a sequence of numbers."
         )
     try:

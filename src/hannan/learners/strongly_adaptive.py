@@ -121,7 +121,7 @@ class StronglyAdaptive(Learner):
     and a copy whose regret is at most :math:`c \sqrt{|J|}` adds at most
     :math:`(2 + \sqrt 2)\, c \sqrt{|I|}` in the first sum. If the best policy changes k times, the
     regrets of the k + 1 intervals between changes add up. The learner needs to know neither k nor
-    the changes. Proof: docs/explanation/paper-notes.md, section 3.12.
+    the changes. Proof: docs/explanation/paper-sharper.md, section 3.12.
 
     Examples
     --------

@@ -9,7 +9,7 @@ one minus it, each column has a rate λ, θ (1 for regret, 0 for losses) and a g
           \tau = f(\pi) - \theta \langle q, f \rangle, \quad
           \psi(\lambda) = -\log(1-\lambda) - \lambda,
 
-is a supermartingale in the order of decisions: docs/explanation/paper-notes.md, 3.13.
+is a supermartingale in the order of decisions: docs/explanation/paper-sharper.md, 3.13.
 `kernels.watch` adds up the terms :math:`\psi (x-g)^2 - \lambda x` of rounds that were answered,
 `RESERVES` are the largest ones in all others, and `lowest` is what Ville's inequality then leaves
 for :math:`\sum_s \tau_s`.
