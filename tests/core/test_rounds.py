@@ -118,7 +118,7 @@ def test_a_learner_that_cannot_learn_late_says_why():
     learner = hn.PlayoutFTPL(TABLE, [0, 1, 2], seed=0)
     asks = (learner.decide, lambda x: learner.decide_many([x, 1]))
     for ask in asks:
-        with pytest.raises(hn.ParameterError, match="PlayoutFTPL cannot learn late"):
+        with pytest.raises(hn.ParameterError, match="PlayoutFTPL does not support delayed feedback"):
             ask(0)
     assert learner.open_decisions == []
     assert learner.act(0) == hn.PlayoutFTPL(TABLE, [0, 1, 2], seed=0).act(0)
@@ -338,7 +338,7 @@ def test_a_certificate_says_that_losses_came_late():
     assert said.a_priori > prompt.a_priori + 5.0
     assert said.measured is None  # nothing is measured with a fixed ε
     assert any("pairs of rounds overlapped" in note for note in said.notes)
-    assert any("5 rounds have no loss yet" in note for note in said.notes)
+    assert any("5 rounds have no feedback" in note for note in said.notes)
     assert said.rounds == 95
 
 

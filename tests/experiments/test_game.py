@@ -141,8 +141,8 @@ SLOW = hn.environments.Delayed(hn.environments.FromArrays(None, np.eye(2)), 5)
 @pytest.mark.parametrize(
     ("learner", "words"),
     [
-        (KNOWN, "round 1 arrives 5 rounds later.*PlayoutFTPL cannot learn late"),
-        (hn.off_policy.Recorder(KNOWN), "PlayoutFTPL cannot learn late"),
+        (KNOWN, "round 1 arrives 5 rounds later.*PlayoutFTPL does not support delayed feedback"),
+        (hn.off_policy.Recorder(KNOWN), "PlayoutFTPL does not support delayed feedback"),
     ],
 )
 def test_who_cannot_learn_late_is_named_and_why(learner, words):

@@ -73,7 +73,7 @@ def test_the_game_is_the_plain_one_with_other_losses(name):
         mine, theirs = restricted.certificate(), plain.certificate()
         assert (mine.measured, mine.a_priori) == (theirs.measured, theirs.a_priori)
         assert mine.realised_regret == theirs.realised_regret
-        assert "is charged its substitute" in mine.notes[-1]
+        assert "is charged the loss of its substitute" in mine.notes[-1]
 
 
 def test_a_discounted_learner_substitutes_by_its_discounted_totals():

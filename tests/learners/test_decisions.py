@@ -260,7 +260,7 @@ def test_estimates_that_delay_voids_are_withheld(epsilon, kept):
     certificate = learner.certificate()
     names = ("stability_estimate", "variance_estimate", "comparator_estimate")
     assert {name for name in names if getattr(certificate, name) is not None} == kept
-    assert any("late: 1 pair of rounds overlapped" in note for note in certificate.notes)
+    assert any("delayed: 1 pair of rounds overlapped" in note for note in certificate.notes)
     assert math.isnan(float(certificate)) == ("stability_estimate" not in kept)
     # One decision at a time is no delay.
     prompt = make("FinitePolicies", epsilon=epsilon)

@@ -27,7 +27,7 @@ def test_each_round_brings_the_context_announced_for_it():
     assert [known.check_context(x, t) for t, x in enumerate([2, 0, 2])] == [2, 0, 2]
     with pytest.raises(hn.ContextError, match="round 1 brings context 0; got 2"):
         known.check_context(2, 1)
-    with pytest.raises(hn.ContextError, match="3 rounds announced to PlayoutFTPL are over"):
+    with pytest.raises(hn.ContextError, match="All 3 rounds of PlayoutFTPL are over"):
         known.check_context(2, 3)
 
 

@@ -179,7 +179,7 @@ def test_another_context_than_announced_is_refused_and_changes_nothing():
         assert learner.act(context) == twin.act(context)
         for one in (learner, twin):
             one.update(0.5)
-    with pytest.raises(hn.ContextError, match="6 rounds announced to PlayoutBandit are over"):
+    with pytest.raises(hn.ContextError, match="All 6 rounds of PlayoutBandit are over"):
         learner.act(0)
 
 

@@ -107,7 +107,7 @@ def test_sets_and_unequal_sets_get_the_noise_they_need():
         learner.act()
         learner.update([0.1, 0.1, 0.9])
     assert learner.best_policy()(None).tolist() == [0, 1]
-    with pytest.raises(hn.ContextError, match="20 rounds announced to PlayoutFTPL are over"):
+    with pytest.raises(hn.ContextError, match="All 20 rounds of PlayoutFTPL are over"):
         learner.act()
 
 
@@ -145,7 +145,7 @@ def test_another_context_than_announced_is_refused_and_changes_nothing():
         assert learner.act(context) == twin.act(context)
         for one in (learner, twin):
             one.update([t % 2, 0.5])
-    with pytest.raises(hn.ContextError, match="6 rounds announced to PlayoutFTPL are over"):
+    with pytest.raises(hn.ContextError, match="All 6 rounds of PlayoutFTPL are over"):
         learner.act(0)
 
 
@@ -163,7 +163,7 @@ def test_bad_losses_are_refused_and_change_nothing(loss):
 
 def test_nothing_is_proved_for_late_losses_so_decisions_are_refused():
     learner = hn.PlayoutFTPL(hn.oracles.AllPolicies(2, 2), [0, 1], seed=0)
-    with pytest.raises(hn.ParameterError, match="cannot learn late"):
+    with pytest.raises(hn.ParameterError, match="does not support delayed feedback"):
         learner.decide(0)
     assert learner.open_decisions == []
 

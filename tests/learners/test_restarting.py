@@ -331,7 +331,7 @@ def test_playout_noise_is_refused():
         hn.PlayoutFTPL(ORACLE, [0, 1, 2], seed=0),
         hn.PlayoutBandit(ORACLE, [0, 1, 2], seed=0),
     ):
-        with pytest.raises(hn.ParameterError, match=f"cannot play through {type(base).__name__}"):
+        with pytest.raises(hn.ParameterError, match=f"does not support {type(base).__name__}"):
             hn.Restarting(base)
 
 

@@ -35,7 +35,7 @@ def test_certificates_add_up(make, cap):
         assert getattr(total, name) == expected, name
     assert total.rounds == 250
     assert "2 restarts: statements are sums over 3 segments" in total.notes
-    assert any("not capped" in note for note in total.notes) == (cap is None)
+    assert any("max_restarts is not set" in note for note in total.notes) == (cap is None)
 
 
 def test_realised_regret_is_against_the_best_policy_of_each_segment():

@@ -403,8 +403,8 @@ REFUSED = {
     "ContextSemiBanditFTPL": hn.ContextSemiBanditFTPL(FINITE),
     "UniformRandom": hn.baselines.UniformRandom(3),
     "loss_range": hn.ContextFTPL(FINITE, loss_range=None),
-    "when which context": hn.PlayoutFTPL(FINITE, [0, 1]),
-    "middle of the game": hn.ContextFTPL(Dated(3, 3)),
+    "fixed context sequence": hn.PlayoutFTPL(FINITE, [0, 1]),
+    "class that changes with time": hn.ContextFTPL(Dated(3, 3)),
     "must be a learner": FINITE,
 }
 

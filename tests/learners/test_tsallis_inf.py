@@ -197,7 +197,7 @@ def test_late_feedback_voids_what_is_promised_but_not_what_is_measured():
     said = learner.certificate()
     assert said.variance_estimate is None
     assert said.stability_estimate > 0.0
-    assert "feedback was late" in str(said)
+    assert "feedback was delayed" in str(said)
 
 
 @pytest.mark.parametrize(

@@ -395,7 +395,7 @@ def test_what_cannot_be_recorded_is_refused():
         Recorder(hn.ContextFTPL(hn.oracles.FunctionOracle(lambda *_: None), contexts=[0]))
     oracle = hn.oracles.AllPolicies(1, K)
     known = Recorder(hn.PlayoutFTPL(oracle, horizon=9, seed=0), draws=20)
-    with pytest.raises(hn.ParameterError, match="cannot learn late"):
+    with pytest.raises(hn.ParameterError, match="does not support delayed feedback"):
         known.decide(0)
 
 

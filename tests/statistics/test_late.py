@@ -255,7 +255,7 @@ def promised(what: str, played: Played, T: int, out_of_order: bool) -> tuple[flo
 def pairs(learner: Any) -> int:
     """Pairs of rounds that were open together, as the certificate counts them."""
     notes = " ".join(learner.certificate().notes)
-    found = notes.partition("feedback was late: ")[2].split()
+    found = notes.partition("feedback was delayed: ")[2].split()
     return int(found[0]) if found else 0
 
 
