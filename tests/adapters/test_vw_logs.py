@@ -124,7 +124,7 @@ def test_words_and_repeated_names_become_columns():
     assert named.contexts.tolist() == [[1, 31], [1, 18]]
     with pytest.raises(hn.ParameterError, match=r"no column 'u\^ag' in the log.* mean 'u\^age'"):
         A.log_from_vw(rounds, columns=["u^age", "u^ag"])
-    with pytest.raises(hn.ParameterError, match="It has none"):
+    with pytest.raises(hn.ParameterError, match="Columns: none"):
         A.log_from_vw([A.CbRound({}, 0, 0.0, 0.5)], columns=["u^age"])
     hashed = A.log_from_vw(rounds, columns=8).contexts
     assert hashed.shape == (2, 8)

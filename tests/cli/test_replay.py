@@ -227,7 +227,7 @@ def test_the_table_is_for_people(labelled, capsys):
     printed = capsys.readouterr().out
     for text in ("mean loss", "regret", "best found", "current", "would have cost"):
         assert text in printed
-    assert "not used (looks like an identifier: nearly every row has another): when" in printed
+    assert "not used (looks like an identifier: nearly all values differ): when" in printed
     assert "used as numbers: a, b" in printed
     start = next(i for i, line in enumerate(printed.splitlines()) if line.startswith("hn.experts"))
     lines = printed.splitlines()[start : start + 9]
@@ -360,7 +360,7 @@ def test_results_and_report_are_written(labelled, tmp_path):
         (["--label", "moved", "--labels", "up,side"], "Row "),
         (["--label", "moved", "--cost", "up"], "must end in .csv"),
         (["--label", "moved", "--cost", "up=3"], "--cost must be RIGHT:DONE=COST"),
-        (["--label", "moved", "--cost", "side:up=3"], "Costs are given for the class 'side'"),
+        (["--label", "moved", "--cost", "side:up=3"], "cost= has an unknown class 'side'"),
         (["--label", "moved", "--cost", "up:upp=3"], "Did you mean the class 'up'?"),
         (["--label", "moved", "--propensity", "0.5"], "--propensity does not go with --label"),
         (["--action", "moved", "--loss", "a"], "--action needs --propensity"),

@@ -59,7 +59,7 @@ def test_rows_in_order_come_once():
     world = Classification(ROWS, LABELS, shuffle=False)
     assert world.horizon == 6
     assert places(rounds(world, 4)) == [0, 1, 2, 3]
-    with pytest.raises(hn.ParameterError, match="holds 6 rounds in order; 7 were asked for"):
+    with pytest.raises(hn.ParameterError, match="has 6 rounds, less than the horizon 7"):
         rounds(world, 7)
     assert Classification(ROWS, LABELS).horizon is None
 
@@ -157,8 +157,8 @@ def test_rows_that_are_no_table_of_numbers_are_refused(rows, match):
 @pytest.mark.parametrize(("labels", "options", "match"), [
     ([0, 1], {}, "'labels' parameter of Classification must be 6 integers"),
     ([0.0] * 6, {}, "'labels' parameter"),
-    ([0, 1, 2, -1, 0, 0], {}, "that of row 3, counting from 0, is -1"),
-    (LABELS, {"n_actions": 2}, "Labels must be from 0 to 1; that of row 2, counting from 0, is 2"),
+    ([0, 1, 2, -1, 0, 0], {}, "the label of row 3, counting from 0, is -1"),
+    (LABELS, {"n_actions": 2}, "Labels must be from 0 to 1; the label of row 2"),
     (LABELS, {"n_actions": 0}, "'n_actions' parameter"),
     (LABELS, {"scale": "best"}, "'scale' parameter of Classification must be one of 'unit'"),
     (LABELS, {"scale": 0.0}, "'scale' parameter"),

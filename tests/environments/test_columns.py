@@ -59,11 +59,11 @@ def test_what_is_no_number_is_refused_with_its_place(value, wrong):
 
 
 @pytest.mark.parametrize(("value", "wrong"), [
-    ("maybe", "'maybe' is none of the declared labels 'no', 'yes'"),
+    ("maybe", "'maybe' is not one of the declared labels 'no', 'yes'"),
     (None, "None is missing"),
     ("", "'' is missing"),
     (float("nan"), "nan is missing"),
-    (["no"], "'no'. is none of the declared labels"),
+    (["no"], "'no'. is not one of the declared labels"),
 ])  # fmt: skip
 def test_what_is_no_label_is_refused_with_its_place(value, wrong):
     with pytest.raises(hn.LossError, match=rf"Row 3 of .*, column 'class': .*{wrong}"):
@@ -115,7 +115,7 @@ def test_a_column_that_is_not_there_is_refused_with_the_nearest_one():
     check_names(SOURCE, ["x"], ["x", "y"])
     with pytest.raises(hn.ParameterError, match=r"no column 'hours' in .* mean 'hour'"):
         check_names(SOURCE, ["x", "hours"], ["x", "hour"])
-    with pytest.raises(hn.ParameterError, match=r"no column 'z' in .* It has 'x', 'y'"):
+    with pytest.raises(hn.ParameterError, match=r"no column 'z' in .* Columns: 'x', 'y'"):
         check_names(SOURCE, ["z"], ["x", "y"])
 
 
@@ -134,7 +134,7 @@ def test_classes_are_sorted_by_size_or_text():
     (None, "None is missing"),
     ("", "'' is missing"),
     (float("nan"), "nan is missing"),
-    (["a"], r"\['a'\] is no name of a class"),
+    (["a"], r"\['a'\] cannot be the name of a class"),
 ])  # fmt: skip
 def test_what_is_no_class_is_refused_with_its_place(value, wrong):
     column = np.empty(5000, dtype=object)

@@ -194,7 +194,7 @@ def test_an_adversary_that_knows_the_algorithm_is_not_confused(options):
     leader = hn.baselines.FollowTheLeader(hn.oracles.AllPolicies(3, 4))
     trace = hn.play(leader, Drifting(inside, **options), 200, seed=0)
     assert (trace.losses == 1.0).all()
-    with pytest.raises(hn.InputTypeError, match="object has no would_play"):
+    with pytest.raises(hn.InputTypeError, match="object has no method would_play"):
         Drifting(inside).meet(object())
 
 
@@ -209,7 +209,7 @@ def test_what_is_never_told_stays_untold():
 def test_losses_that_are_functions_cannot_be_permuted():
     world = Drifting(ImageCut(np.eye(4, dtype=bool)), 1)
     this_round = next(world.rounds(10, np.random.default_rng(0)))
-    with pytest.raises(hn.InputTypeError, match=r"Drifting changes the order .* got a Cut"):
+    with pytest.raises(hn.InputTypeError, match=r"Drifting needs losses .* got a Cut"):
         this_round.reveal(np.array([0]))
 
 
@@ -247,7 +247,7 @@ def test_a_width_beyond_the_way_between_changes_counts_as_that(horizon):
 
 
 def test_one_action_cannot_drift():
-    with pytest.raises(hn.ParameterError, match="two actions at least"):
+    with pytest.raises(hn.ParameterError, match="at least two actions"):
         Drifting(FromArrays(None, [[0.0]]))
 
 

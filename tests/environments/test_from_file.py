@@ -163,14 +163,20 @@ def test_what_was_really_done_adds_no_actions(tmp_path):
     path = write(tmp_path / "days.csv")
     world = FromFile(path, label="rain", current="sky")
     assert world.actions == ["no", "yes"]
-    told = r"Row 1 of the file '.*days.csv', column 'sky': 'grey' is none of the actions 'no', 'y"
+    told = (
+        r"Row 1 of the file '.*days.csv', column 'sky': 'grey' is not one of the actions 'no', 'y"
+    )
     with pytest.raises(hn.LossError, match=told + "es'; .* declare them all as labels"):
         rounds(world)
     declared = FromFile(path, label="rain", current="sky", labels=["no", "yes", "grey"])
-    with pytest.raises(hn.LossError, match=r"Row 2 .*'sky': 'blue' is none of the actions [^;]*$"):
+    with pytest.raises(
+        hn.LossError, match=r"Row 2 .*'sky': 'blue' is not one of the actions [^;]*$"
+    ):
         rounds(declared)
     priced = FromFile(path, losses=["left", "right"], current="did")
-    with pytest.raises(hn.LossError, match=r"Row 1 .*'did': 'yes' is none of the actions 'left'"):
+    with pytest.raises(
+        hn.LossError, match=r"Row 1 .*'did': 'yes' is not one of the actions 'left'"
+    ):
         rounds(priced)
     with pytest.raises(hn.ParameterError, match="'current' parameter of FromFile"):
         FromFile(path, label="rain", current=["did"])
@@ -245,7 +251,11 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path, content, options, error,
         ("x.jsonl", '{"a": 1, "y": 0}\n\n{"a": 1}\n', "Row 2 .*'y': None is missing"),
         ("x.jsonl", '{"a": 1, "y": 0}\n[1, 0]\n', "Row 2 .* must be a JSON object"),
         ("x.jsonl", '{"a": 1, "y": 0}\n{"a": null, "y": 0}\n', "Row 2 .*'a': None is missing"),
-        ("x.jsonl", '{"a": 1, "y": 0}\n{"a": 1, "y": [0]}\n', "Row 2 .*'y': .0. is no name"),
+        (
+            "x.jsonl",
+            '{"a": 1, "y": 0}\n{"a": 1, "y": [0]}\n',
+            "Row 2 .*'y': .0. cannot be the name",
+        ),
         ("x.jsonl", "", "is empty"),
         ("x.parquet", "no such thing", "cannot be read"),
         ("x.csv.gz", "not packed", "cannot be read"),
@@ -318,7 +328,7 @@ def test_declared_labels_spare_the_reading_in_advance(tmp_path):
 
 def test_more_rounds_than_rows_are_refused(tmp_path):
     world = FromFile(write(tmp_path / "days.csv"), label="rain")
-    with pytest.raises(hn.ParameterError, match=r"There are 4 rows in .*; 5 were asked for"):
+    with pytest.raises(hn.ParameterError, match=r"Cannot play 5 rounds: .* has only 4 rows"):
         rounds(world, 5)
 
 

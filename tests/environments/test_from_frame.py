@@ -97,7 +97,7 @@ def test_a_game_can_be_played_on_it():
 
 
 def test_more_rounds_than_rows_are_refused():
-    with pytest.raises(hn.ParameterError, match="are 4 rows in the frame; 5 were asked for"):
+    with pytest.raises(hn.ParameterError, match="Cannot play 5 rounds: the frame has only 4 rows"):
         rounds(FromFrame(DATA, losses=["left"]), 5)
 
 
@@ -122,7 +122,9 @@ def test_a_missing_column_is_refused_with_the_nearest(kind):
 
 
 def test_a_label_that_was_not_declared_is_refused():
-    with pytest.raises(hn.LossError, match="Row 4 of the frame, column 'bought': 'maybe' is none"):
+    with pytest.raises(
+        hn.LossError, match="Row 4 of the frame, column 'bought': 'maybe' is not one"
+    ):
         FromFrame(DATA, label="bought", labels=["no", "yes"])
 
 
@@ -196,7 +198,7 @@ def test_a_frame_tells_what_was_really_done():
     world = FromFrame(frame, losses=["left", "right"], current="took")
     trace = hn.play(hn.baselines.UniformRandom(2, seed=0), world)
     assert trace.current_losses.tolist() == [0.0, 0.5, 0.0, 0.25]
-    told = "Row 3 of the frame, column 'took': 'right' is none of the actions 'left', 'hour'"
+    told = "Row 3 of the frame, column 'took': 'right' is not one of the actions 'left', 'hour'"
     with pytest.raises(hn.LossError, match=told):
         FromFrame(frame, losses=["left", "hour"], current="took")
 

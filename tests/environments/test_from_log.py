@@ -302,7 +302,7 @@ def test_how_rows_are_cut_into_batches_makes_no_difference(log, monkeypatch):
 @pytest.mark.parametrize(
     ("rows", "options", "told"),
     [
-        ([], {"propensity": None}, "needs propensity=, the column"),
+        ([], {"propensity": None}, "needs propensity=. Pass the column"),
         ([], {"propensity": 0.0}, "'propensity'"),
         ([], {"propensity": 1.5}, "'propensity'"),
         ([], {"reward": "cost"}, "either loss= or reward="),
@@ -312,12 +312,12 @@ def test_how_rows_are_cut_into_batches_makes_no_difference(log, monkeypatch):
         ([], {"floor": 0.0}, "'floor'"),
         ([], {"action": "dit"}, "Did you mean 'did'?"),
         ([], {"propensity": "q"}, "no column 'q'"),
-        ([[0, "a", 1, 0.0]], {}, "Row 2 of .*'p': 0 is no probability"),
-        ([[0, "a", 1, 1.1]], {}, r"Row 2 of .*'p': 1.1 is no probability"),
+        ([[0, "a", 1, 0.0]], {}, "Row 2 of .*'p': 0 is not a probability"),
+        ([[0, "a", 1, 1.1]], {}, r"Row 2 of .*'p': 1.1 is not a probability"),
         ([[0, "a", 1, "x"]], {}, "Row 2 of .*'p': 'x' is not a finite number"),
         ([[0, "a", 2, 0.5]], {}, r"Row 2 of .*'cost': 2 is outside value_range=\(0.0, 1.0\)"),
         ([[0, "a", "", 0.5]], {}, "Row 2 of .*'cost': '' is missing"),
-        ([[0, "d", 1, 0.5]], {"actions": ["a", "b"]}, "Row 2 of .*'did': 'd' is none of"),
+        ([[0, "d", 1, 0.5]], {"actions": ["a", "b"]}, "Row 2 of .*'did': 'd' is not one of"),
         ([["u", "a", 1, 0.5]], {}, "Row 2 of .*'x': 'u'"),
     ],
 )
@@ -341,12 +341,12 @@ def _rng():
 def test_rows_are_named_as_in_the_file_where_others_are_dropped(tmp_path):
     rows = [[0, "a", 0.1, 0.5], [0, "b", "", 0.5], [0, "a", 0.2, ""], [0, "b", 0.3, 5]]
     bad = write(tmp_path / "bad.csv", rows)
-    with pytest.raises(hn.LossError, match=r"Row 4 of .*'p': 5 is no probability.*by 100"):
+    with pytest.raises(hn.LossError, match=r"Row 4 of .*'p': 5 is not a probability.*by 100"):
         world(bad, missing="drop", method="importance")
     log = world(bad, missing="drop", method="importance", check=False)
-    with pytest.raises(hn.LossError, match=r"Row 4 of .*'p': 5 is no probability"):
+    with pytest.raises(hn.LossError, match=r"Row 4 of .*'p': 5 is not a probability"):
         list(log.rounds(2, np.random.default_rng(0)))
-    with pytest.raises(hn.LossError, match=r"Row 4 of .*'p': 5 is no probability"):
+    with pytest.raises(hn.LossError, match=r"Row 4 of .*'p': 5 is not a probability"):
         _ = log.smallest_propensity
     options = {"propensity": 0.5, "value_range": (0.0, 0.2), "missing": "drop"}
     with pytest.raises(hn.LossError, match=r"Row 4 of .*'cost': 0.3 is outside"):
@@ -374,7 +374,7 @@ def test_an_action_may_have_a_name_that_says_missing_elsewhere(tmp_path):
     log = world(offers(tmp_path / "offers.csv"), missing="drop")
     assert log.actions == sorted(OFFERS)
     assert (log.horizon, log.left_out.rows, log.left_out.of) == (3000, 0, 3000)
-    assert str(log.left_out) == "no row of 3,000 left out"
+    assert str(log.left_out) == "0 of 3,000 rows left out"
 
 
 def test_rows_left_out_are_counted_by_reason_and_by_action(tmp_path):

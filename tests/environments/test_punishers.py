@@ -167,7 +167,7 @@ def test_a_certificate_holds_against_it(seed):
 def test_somebody_must_be_met_first():
     with pytest.raises(hn.OrderError, match=r"meet\(learner\)"):
         next(CopyPunisher(ALL).rounds(5, np.random.default_rng(0)))
-    with pytest.raises(hn.InputTypeError, match="object has no would_play"):
+    with pytest.raises(hn.InputTypeError, match="object has no method would_play"):
         CopyPunisher(ALL).meet(object())
 
 

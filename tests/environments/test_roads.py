@@ -92,7 +92,7 @@ def test_learners_find_good_routes():
         (lambda: Congestion(ROADS, flow=[-1.0] * 5), "'flow'"),
         (lambda: Congestion(ROADS, period=0), "'period'"),
         (lambda: Congestion(ROADS, swing=1.5), "'swing'"),
-        (lambda: Congestion(RoadNetwork([1], [2], 0.0)), "takes some time"),
+        (lambda: Congestion(RoadNetwork([1], [2], 0.0)), "positive travel time"),
         (lambda: MeasuredSpeeds([[1.0]], [1.0, 2.0]), "sensors="),
         (lambda: MeasuredSpeeds([1.0], [1.0]), r"speeds \[T, S\]"),
         (lambda: MeasuredSpeeds([[1.0], [np.nan]], [1.0]), "row 1"),

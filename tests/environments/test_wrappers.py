@@ -207,7 +207,7 @@ def test_losses_that_are_functions_can_only_go_missing():
     this_round = next(Corrupted(inside, 1.0, kind="missing").rounds(5, np.random.default_rng(0)))
     assert this_round.reveal(np.array([0]), hn.Feedback.FULL) is None
     this_round = next(Corrupted(inside, 1.0).rounds(5, np.random.default_rng(0)))
-    with pytest.raises(hn.InputTypeError, match=r"Corrupted changes losses .* got a Cut"):
+    with pytest.raises(hn.InputTypeError, match=r"Corrupted needs losses .* got a Cut"):
         this_round.reveal(np.array([0]))
 
 

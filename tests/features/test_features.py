@@ -456,7 +456,7 @@ def test_declared_columns_in_a_sequence():
         ({"plan": ["free", "free"]}, "each once"),
         ({"plan": ["free", None]}, "none of them missing"),
         ({"plan": Category([f"{i}" for i in range(500)]), "more": Text(500)}, "at most 512"),
-        ({None: "number"}, "must be text or whole numbers"),
+        ({None: "number"}, "must be strings or integers"),
     ],
 )
 def test_declarations_that_are_refused(columns, said):

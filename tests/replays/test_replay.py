@@ -360,7 +360,7 @@ def test_whole_numbers_are_the_same_as_floats(as_file, tmp_path):
         ({"label": "left", "cost": {"yes": {"no": 8}, "no:yes": 3}}, "must be RIGHT:DONE=COST"),
         (
             {"label": "left", "current": "no"},
-            "no column 'no' in the frame for current=, the col.* It has",
+            "no column 'no' in the frame for current=, the col.* Columns:",
         ),
         (
             {"action": "left", "reward": "age", "propensity": {"none": 0.4}},

@@ -1,4 +1,4 @@
-"""Adversaries and data streams."""
+"""Environments: adversaries, simulated streams, and replays of data."""
 
 from hannan.environments.congestion import Congestion
 from hannan.environments.from_arrays import Classification, FromArrays

@@ -1,7 +1,7 @@
-"""Columns of data, checked: a batch becomes arrays, or an error that names the place.
+"""Read and check columns of data: a batch becomes arrays, or an error that names the cell.
 
-Errors name the source, the column, the data row (the first one is 1; a header does not count) and
-the value. Where a batch has several faults the earliest row is named, so that the message does not
+Errors name the source, the column, the data row and the value. Rows count from 1, without the
+header. If a batch has several faults, the error names the earliest row, so the message does not
 depend on how the rows are split into batches.
 """
 
@@ -30,25 +30,25 @@ _MISSING = "is missing; leave out the row or fill it in"
 
 
 class Table(ABC):
-    """Rows with named columns: those of a file, or of a frame."""
+    """Base class of tables with named columns: files and frames."""
 
     names: list[str]
-    """The columns, in order."""
+    """Names of the columns, in order."""
     source: str
-    """What messages call it, such as "the file 'clicks.csv'"."""
+    """Name of the table in messages, such as "the file 'clicks.csv'"."""
 
     @abstractmethod
     def batches(self, columns: Sequence[str]) -> Batches:
-        """The number of the first row, from 1, and these columns of some thousand at a time."""
+        """Yield batches of these columns, each with the number of its first row, from 1."""
 
     def count(self) -> int:
-        """The number of rows."""
+        """Return the number of rows."""
         name = self.names[0]
         return sum(len(batch[name]) for _, batch in self.batches([name]))
 
 
 class Fault(NamedTuple):
-    """A cell that cannot be used: its place in the batch, and what is wrong with it."""
+    """An invalid cell: its row in the batch, its column and value, and the reason."""
 
     row: int
     column: str
@@ -58,10 +58,10 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True)
 class Numbers:
-    """Columns of finite numbers, as text or not, read as float64 [n, p].
+    """Columns of finite numbers, or texts of numbers, read as float64 [n, p].
 
-    `advice` is appended to the message about text that is not a number. Missing ones are NaN
-    where `holes` allows them.
+    `advice` is appended to the message about text that is not a number. If `holes`, missing values
+    are allowed and become NaN.
     """
 
     names: Sequence[str]
@@ -70,14 +70,14 @@ class Numbers:
     holes: bool = False
 
     def read(self, batch: Batch) -> tuple[FloatArray, Fault | None]:
-        """The table, and its first fault."""
+        """Return the table, and its first fault or None."""
         try:
             columns = [_plain_numbers(batch[name]) for name in self.names]
             table = np.ascontiguousarray(np.array(columns, dtype=np.float64).T)
             if np.isfinite(table).all():
                 return table, None
         except (TypeError, ValueError, OverflowError):
-            pass  # what is no number is found below
+            pass  # the code below finds the cells that are not numbers
         cells = {name: listed(batch[name]) for name in self.names}
         table = np.array([[*map(as_float, column)] for column in cells.values()]).T
         faults = []
@@ -95,12 +95,12 @@ class Numbers:
 
 @dataclass
 class Labels:
-    """A column of classes, read as their places 0..K-1 in a declared list.
+    """A column of classes, read as their indices 0..K-1 in a declared list.
 
-    If all declared classes are numbers they are compared as numbers (3, 3.0 and "3" are one class),
-    else as text, in which "3.0" is 3: frames hold whole numbers as floats where some are missing.
-    `kind` and `advice` are used in the message about any other value. Empty cells
-    are -1 where `holes` allows them; a text such as "none" or "NA" is the name of a class.
+    If all declared classes are numbers, they are compared as numbers (3, 3.0 and "3" are one
+    class), else as text, in which "3.0" is 3: frames store integers as floats if some are missing.
+    `kind` and `advice` are used in the message about any other value. If `holes`, empty cells are
+    allowed and become -1; a text such as "none" or "NA" is the name of a class.
     """
 
     name: str
@@ -120,18 +120,18 @@ class Labels:
 
     @property
     def names(self) -> Sequence[str]:
-        """The one column."""
+        """Name of the column, as a list."""
         return [self.name]
 
     def read(self, batch: Batch) -> tuple[NDArray[np.intp], Fault | None]:
-        """The places, and the first value that is missing or was not declared."""
+        """Return the indices, and the first value that is missing or not declared."""
         cells = listed(batch[self.name])
         places = np.array([self._places.get(self._key(cell), -1) for cell in cells], dtype=np.intp)
         wrong_at = np.flatnonzero(places < 0).tolist()
         row = next((i for i in wrong_at if not (self.holes and is_empty(cells[i]))), None)
         if row is None:
             return places, None
-        wrong = f"is none of the {self.kind} {_few(self.values)}{self.advice}"
+        wrong = f"is not one of the {self.kind} {_few(self.values)}{self.advice}"
         if is_empty(cells[row]):
             wrong = _MISSING
         return places, Fault(row, self.name, cells[row], wrong)
@@ -150,14 +150,14 @@ class Labels:
 
 @dataclass(frozen=True)
 class Cells:
-    """Columns of anything, as they are."""
+    """Columns of any values, read unchanged."""
 
     names: Sequence[str]
     error: type[HannanError] = ContextError
     holes: bool = False
 
     def read(self, batch: Batch) -> tuple[NDArray[Any], None]:
-        """The columns, as objects [n, p]."""
+        """Return the columns, as objects [n, p]."""
         table = np.empty((len(batch[self.names[0]]), len(self.names)), dtype=object)
         for i, name in enumerate(self.names):
             table[:, i] = listed(batch[name])
@@ -168,9 +168,9 @@ Part = Numbers | Labels | Cells
 
 
 def read(source: str, parts: Sequence[Part], batch: Batch, first: int) -> list[Any]:
-    """What each part reads from a batch, whose first row has this number, from 1, in the whole.
+    """Return the values that each part reads from a batch, whose first row has the number `first`.
 
-    The earliest fault of all is an error.
+    If there are faults, the earliest one raises its error.
     """
     found, faults = [], []
     for part in parts:
@@ -191,12 +191,12 @@ def check_names(source: str, wanted: Iterable[str], available: Iterable[str]) ->
     for name in wanted:
         if name not in known:
             near = difflib.get_close_matches(name, existing[:MAX_CLASSES], 1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"It has {_few(existing) or 'none'}."
+            hint = f"Did you mean {near[0]!r}?" if near else f"Columns: {_few(existing) or 'none'}."
             raise ParameterError(f"There is no column {name!r} in {source}. {hint}")
 
 
 def column_names(owner: object, name: str, given: Any) -> list[str]:
-    """Names of columns as a list, each once."""
+    """Return names of columns as a list; raise `ParameterError` if a name occurs twice."""
     if given is None:
         return []
     names = [given] if isinstance(given, str) else list(given)
@@ -208,10 +208,10 @@ def column_names(owner: object, name: str, given: Any) -> list[str]:
 def survey(
     table: Table, columns: Mapping[str, type[HannanError]], holes: Sequence[str] = ()
 ) -> dict[str, list[Any]]:
-    """The distinct values of some columns: numbers ascending, anything else sorted as text.
+    """Return the distinct values of some columns: numbers ascending, other values sorted as text.
 
-    One pass over the table, if any columns are given. A missing value raises the given error
-    class, but in the columns of `holes`.
+    This takes one pass over the table, if any columns are given. A missing value raises the given
+    error class, except in the columns of `holes`.
     """
     found: dict[str, set[Any]] = {name: set() for name in columns}
     for first, batch in table.batches(list(columns)) if columns else ():
@@ -223,19 +223,19 @@ def survey(
             if len(known) > MAX_CLASSES:
                 raise ParameterError(
                     f"Column {name!r} of {table.source} has more than {MAX_CLASSES} different "
-                    f"values by row {first + len(cells) - 1}: it does not look like classes. Leave "
-                    "it out, or declare its values."
+                    f"values in the first {first + len(cells) - 1} rows, too many for classes. "
+                    "Leave out the column, or declare its values."
                 )
     return {name: _ordered(values) for name, values in found.items()}
 
 
 def _add_classes(name: str, cells: list[Any], known: set[Any], holes: bool) -> Fault | None:
-    """Add the distinct values of some cells to those known; returns what is none."""
+    """Add the distinct values of some cells to `known`; return the first invalid cell, or None."""
     try:
         fresh = set(cells) - known
     except TypeError:
         row = next(i for i, cell in enumerate(cells) if not isinstance(cell, Hashable))
-        return Fault(row, name, cells[row], "is no name of a class")
+        return Fault(row, name, cells[row], "cannot be the name of a class")
     if holes:
         fresh = {cell for cell in fresh if not is_empty(cell)}
     if any(map(is_empty, fresh)):
@@ -259,14 +259,14 @@ def _ordered(values: Iterable[Any]) -> list[Any]:
 
 
 def _plain_numbers(values: Any) -> Any:
-    """A column as numbers, or an error; stricter than NumPy about what counts as a number."""
+    """Return a column as numbers, or raise an error; stricter than NumPy about texts of numbers."""
     if not isinstance(values, list) and np.asarray(values).dtype.kind in "fiub":
         return values
     return [float(cell) for cell in listed(values)]
 
 
 def as_float(cell: Any) -> float:
-    """A number, or the text of one; NaN for anything else, such as a date."""
+    """Return a number or the number in a text; NaN for any other value, such as a date."""
     try:
         return float(cell)
     except (TypeError, ValueError, OverflowError):
@@ -274,30 +274,30 @@ def as_float(cell: Any) -> float:
 
 
 def listed(values: Any) -> list[Any]:
-    """The cells of a column."""
+    """Return the cells of a column as a list."""
     if isinstance(values, list):
         return values
     found = np.asarray(values)
     if found.dtype.kind in "mM" and np.datetime_data(found.dtype)[0] in ("ns", "ps", "fs", "as"):
-        found = found.astype(f"{found.dtype.kind}8[us]")  # else `tolist` makes whole numbers of it
+        found = found.astype(f"{found.dtype.kind}8[us]")  # else `tolist` returns integers
     return list(found.tolist())
 
 
 def _is_number(value: Any) -> bool:
-    """Whether a value is a number that can be made a float."""
+    """Return whether a value is a number that converts to a float other than NaN."""
     known = isinstance(value, int | float | np.number) and not isinstance(value, complex)
     return known and not math.isnan(as_float(value))
 
 
 def is_hole(value: Any) -> bool:
-    """Whether a cell is missing, or holds a text that says so."""
+    """Return whether a cell is missing, or holds a text for a missing value."""
     if isinstance(value, str):
         return len(value) < 16 and value.strip().lower() in _HOLES
     return is_empty(value)
 
 
 def is_empty(value: Any) -> bool:
-    """Whether a cell holds nothing: None, NaN or a blank text."""
+    """Return whether a cell is empty: None, NaN or blank text."""
     if isinstance(value, str):
         return not value or value.isspace()
     # pandas' NA is neither equal to anything nor unequal to itself, so its text is compared.

@@ -1,4 +1,4 @@
-"""How a file of text is written: what separates values, how numbers look, and in what encoding."""
+"""Detect how a text file is written: delimiter, decimal mark, encoding and header."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from hannan.core.validation import check_choice, refuse
 
 _SAMPLE = 2**17  # bytes
 _ROWS = 200
-_DELIMITERS = "\t;|,"  # of two that fit equally well the first is taken
+_DELIMITERS = "\t;|,"  # the first one wins a tie
 _BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-_UNDEFINED = b"\x81\x8d\x8f\x90\x9d"  # no characters of Windows-1252
+_UNDEFINED = b"\x81\x8d\x8f\x90\x9d"  # not characters of Windows-1252
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _COMMA = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d*),\d+([eE][-+]?\d+)?")
 _THOUSANDS = re.compile(r"[-+]?\d{1,3}(\.\d{3})+")
@@ -26,19 +26,18 @@ _THOUSANDS = re.compile(r"[-+]?\d{1,3}(\.\d{3})+")
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How values stand in a file of text.
+    """Format of a text file of values.
 
     Attributes
     ----------
     delimiter
-        What separates the values of a row: one character.
+        Character that separates the values of a row.
     decimal
-        "." or ",", which numbers have before their decimals; with "," a point separates
-        thousands.
+        Decimal mark, "." or ","; with ",", a point separates thousands.
     encoding
-        Of the text, by a name that Python has for it.
+        Text encoding, by its Python name.
     header
-        Whether the first row names the columns; where it does not, they are called 1, 2, ….
+        Whether the first row names the columns. If not, the columns are called 1, 2, ….
     """
 
     delimiter: str = ","
@@ -47,14 +46,14 @@ class Dialect:
     header: bool = True
 
     def plain(self, cell: str) -> str:
-        """A cell, whose number has a decimal point if it is one."""
+        """Return a cell; if the cell is a number, with a decimal point."""
         if self.decimal == "." or not (_COMMA.fullmatch(cell) or _THOUSANDS.fullmatch(cell)):
             return cell
         return cell.replace(".", "").replace(",", ".")
 
 
 def check_dialect(owner: object, given: Any) -> dict[str, Any]:
-    """What is declared of a dialect; the rest is found in the file."""
+    """Return the declared fields of a dialect; the other fields are detected from the file."""
     if given is None:
         return {}
     accepted = "a mapping with some of 'delimiter', 'decimal', 'encoding' and 'header'"
@@ -63,7 +62,7 @@ def check_dialect(owner: object, given: Any) -> dict[str, Any]:
     found = {name: value for name, value in given.items() if value is not None}
     delimiter = found.get("delimiter", ",")
     if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '\r\n"':
-        raise refuse(owner, "delimiter", "one character", delimiter)
+        raise refuse(owner, "delimiter", "a single character", delimiter)
     check_choice(owner, "decimal", found.get("decimal", "."), (".", ","))
     if not isinstance(found.get("header", True), bool):
         raise refuse(owner, "header", "True or False", found["header"])
@@ -71,13 +70,13 @@ def check_dialect(owner: object, given: Any) -> dict[str, Any]:
         codecs.lookup(found.get("encoding", "utf-8"))
         "".encode(found.get("encoding", "utf-8"))
     except (LookupError, TypeError):
-        accepted = "an encoding of text, such as 'utf-8' or 'cp1252'"
+        accepted = "a text encoding, such as 'utf-8' or 'cp1252'"
         raise refuse(owner, "encoding", accepted, found["encoding"]) from None
     return found
 
 
 def find_encoding(path: Path, max_unpacked: int | None) -> str:
-    """UTF-8 if all of the file is, else Windows-1252 or, where that has no such bytes, Latin-1."""
+    """Return UTF-8 if the whole file decodes, else Windows-1252, or Latin-1 if that fails, too."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     decodes, undefined, ended = True, False, False
     with open_unpacked(path, max_unpacked) as stream:
@@ -100,14 +99,14 @@ def find_encoding(path: Path, max_unpacked: int | None) -> str:
 
 
 def find_dialect(path: Path, given: Mapping[str, Any], max_unpacked: int | None) -> Dialect:
-    """The dialect of a file of separated values, by its first rows; `given` is taken as it is."""
+    """Return the dialect of a text file, detected from its first rows except for `given` fields."""
     encoding = given.get("encoding") or find_encoding(path, max_unpacked)
     with open_unpacked(path, max_unpacked) as stream:
         start = stream.read(_SAMPLE)
     text = codecs.getincrementaldecoder(encoding)().decode(start)
     lines = text.splitlines(keepends=True)
     if len(start) == _SAMPLE and len(lines) > 1:
-        lines = lines[:-1]  # which may be only half a line
+        lines = lines[:-1]  # the last line may be incomplete
     named = path.name.lower().removesuffix(".gz").removesuffix(".zip").endswith((".tsv", ".tab"))
     delimiter = given.get("delimiter") or ("\t" if named else _delimiter(lines))
     rows = _rows(lines, delimiter)
@@ -124,13 +123,16 @@ def _rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
                 found.append([cell.strip() for cell in row])
             if len(found) == _ROWS:
                 break
-    except csv.Error:  # which will be met again, and told with its place, when rows are read
+    except csv.Error:  # reading the rows raises this error again, with its place
         pass
     return found
 
 
 def _delimiter(lines: Sequence[str]) -> str:
-    """What cuts most rows into as many values as the first one, and that into the most."""
+    """Return the delimiter that splits most rows into as many values as the first row.
+
+    Among equals, return the delimiter that splits the first row into the most values.
+    """
     best, found = (0.0, 1), ","
     for delimiter in _DELIMITERS:
         first, *others = [len(row) for row in _rows(lines, delimiter)] or [0]
@@ -141,7 +143,7 @@ def _delimiter(lines: Sequence[str]) -> str:
 
 
 def find_decimal(rows: Iterable[Iterable[str]]) -> str:
-    """Return the decimal mark that more cells have; a point if as many."""
+    """Return the decimal mark of most cells; a point if there is a tie."""
     cells = [cell for row in rows for cell in row]
     commas = [cell for cell in cells if _COMMA.fullmatch(cell)]
     points = [cell for cell in cells if "." in cell and _NUMBER.fullmatch(cell)]
@@ -150,9 +152,9 @@ def find_decimal(rows: Iterable[Iterable[str]]) -> str:
 
 
 def _header(dialect: Dialect, rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row names columns: no, if it has numbers where the others have them.
+    """Return whether the first row names columns: not if it has numbers like the rows below.
 
-    Numbers that count up by one may be names, such as years.
+    Consecutive numbers, such as years, may be names.
     """
     if len(rows) < 2:
         return True

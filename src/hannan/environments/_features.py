@@ -1,4 +1,4 @@
-"""Columns of a table as contexts: numbers, categories, dates."""
+"""Convert columns of a table to contexts: numbers, categories, dates."""
 
 from __future__ import annotations
 
@@ -36,13 +36,14 @@ _COLUMNS: dict[str, type[Column]] = {
 
 
 class Features:
-    """How a row of a table becomes a context, by parameters of the environment that reads it.
+    """Conversion of table rows to contexts, as the parameters of an environment declare it.
 
-    Names of columns: the context is a vector, with one entry for each column of numbers and one
-    for each category of the others. One name by itself: the context is that column's number, as
-    it is, an int if it is whole. The categories of the columns in `unknown` were not declared:
-    whoever reads the table adds them to `categories`. Names with kinds of columns: rows are encoded
-    by `hannan.features.Features`, which takes missing values of every kind.
+    If `context` is a list of names, the context is a vector with one entry for each column of
+    numbers and one for each category of the other columns. If `context` is a single name, the
+    context is the number in that column, an int if the number is whole. The categories of the
+    columns in `unknown` were not declared: the reader of the table adds them to `categories`. If
+    `context` declares kinds of columns, `hannan.features.Features` encodes the rows, including
+    missing values of every kind.
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class Features:
 
     @property
     def parts(self) -> list[Part]:
-        """What to read from each batch; `Stream.contexts` takes what was found."""
+        """Parts to read from each batch, in the order that `Stream.contexts` expects."""
         if self.kinds:
             return [Cells(self.names)]
         parts: list[Part] = []
@@ -79,7 +80,7 @@ class Features:
 
     @property
     def entries(self) -> list[str]:
-        """A name for each entry of a context."""
+        """Name of each entry of a context."""
         if self.kinds:
             return Encoder(self.kinds).names
         found: list[str] = []
@@ -92,7 +93,7 @@ class Features:
 
 
 class Stream:
-    """The contexts of one pass over a table, made by the rows seen so far only."""
+    """Contexts of one pass over a table; each depends only on its row and earlier rows."""
 
     def __init__(self, features: Features) -> None:
         self._features = features
@@ -106,7 +107,7 @@ class Stream:
         self._scale = RunningStandard()
 
     def contexts(self, read: Sequence[Any], length: int) -> list[Any]:
-        """The contexts of a batch from what its parts found; vectors share no memory."""
+        """Return the contexts of a batch from the values of its parts; vectors share no memory."""
         if not self._features.names:
             return [None] * length
         if self._encoder is not None:
@@ -131,7 +132,7 @@ class Stream:
 
 
 class Codes:
-    """The features of one pass over a table as numbers, one for each column, for trees.
+    """Features of one pass over a table as numbers, one per column, for trees.
 
     Categories are numbered in their order of appearance.
     """
@@ -158,17 +159,17 @@ class Codes:
 
 
 def as_mappings(kinds: Mapping[str, Column], table: NDArray[Any]) -> list[dict[str, Any]]:
-    """The rows of a table of cells by the names of their columns.
+    """Return the rows of a table of cells as mappings from column names to cells.
 
-    A cell that cannot be read as its column says is missing: one of them in a million should not
-    end a game.
+    A cell that its column cannot read becomes missing: a single such cell in a million must not end
+    the run.
     """
     columns = [readable(kind, table[:, i].tolist()) for i, kind in enumerate(kinds.values())]
     return [dict(zip(kinds, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def readable(kind: Column, cells: list[Any]) -> list[Any]:
-    """Return the cells of a column, None where they say nothing to it."""
+    """Return the cells of a column, with None for cells that the column cannot read."""
     if isinstance(kind, Number):
         return [x if math.isfinite(x) else None for x in map(as_float, cells)]
     probe, out = kind.clone(), [0.0] * kind.width
@@ -181,7 +182,7 @@ def readable(kind: Column, cells: list[Any]) -> list[Any]:
 
 
 def _kinds(owner: object, context: Context) -> dict[str, Column]:
-    """Kinds of columns by name, where they are declared."""
+    """Return the declared kind of each column, or an empty mapping."""
     if isinstance(context, str | None):
         return {}
     pairs: list[Any] = list(context.items()) if isinstance(context, Mapping) else list(context)
@@ -198,7 +199,7 @@ def _kinds(owner: object, context: Context) -> dict[str, Column]:
 
 
 def column_of(kind: Any) -> Column:
-    """The column that a word stands for: "category 12" has room for 12, "date %d.%m.%Y" a format.
+    """Return the column for a word: "category 12" has room for 12, "date %d.%m.%Y" sets a format.
 
     >>> column_of("category 12").room, column_of("date %d.%m.%Y").format
     (12, '%d.%m.%Y')
@@ -218,6 +219,6 @@ def column_of(kind: Any) -> Column:
     if word in _COLUMNS and not rest:
         return _COLUMNS[word]()
     raise ParameterError(
-        f"A column is one of {', '.join(_COLUMNS)}, date, time, 'category 12' (levels) or "
-        f"'date %d.%m.%Y'; got {kind!r:.80}."
+        f"Unknown kind of column {kind!r:.80}. Use one of {', '.join(_COLUMNS)}, date, time, "
+        "'category 12' (12 levels) or 'date %d.%m.%Y'."
     )

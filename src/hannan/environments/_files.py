@@ -1,4 +1,4 @@
-"""Tables in files, read batch after batch so that they need not fit into memory."""
+"""Read tables from files in batches, so that they need not fit into memory."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ from hannan.environments._dialect import Dialect, check_dialect, find_dialect, f
 
 BATCH = 4096
 MAX_COLUMNS = 10_000
-_BATCH_CHARACTERS = 2**22  # so that wide rows come in smaller batches
-_COLUMN_CHARACTERS = 1024  # of a column, on average over a row
+_BATCH_CHARACTERS = 2**22  # most characters of a batch, so that wide rows make smaller batches
+_COLUMN_CHARACTERS = 1024  # most characters per column, on average over a row
 _Row = TypeVar("_Row")
 _UNREADABLE = (
     OSError,
     EOFError,
     zlib.error,
     zipfile.BadZipFile,
-    NotImplementedError,  # a way of packing that zipfile does not know
+    NotImplementedError,  # a compression method that zipfile does not support
     UnicodeError,
     csv.Error,
 )
-_LOOK = 100  # objects of JSON lines, whose keys are the columns
+_LOOK = 100  # number of first JSON objects whose keys are the columns
 
 
 class TableFile(Table):
-    """A file of rows with named columns, read from its beginning each time.
+    """A file of rows with named columns, read from its beginning in each pass.
 
-    It has at most `max_columns` columns, and a packed one unpacks to `max_unpacked` bytes at most
-    (see `check_unpacked`), so that nobody's file takes all memory or time. What `dialect` does not
-    say of a file of text is found in it.
+    A file can have at most `max_columns` columns, and a compressed file can unpack to at most
+    `max_unpacked` bytes (see `check_unpacked`). These limits protect memory and time against
+    hostile files. Fields that `dialect` leaves out are detected from the file.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class TableFile(Table):
         if len(names) > self._most:
             raise ParameterError(
                 f"The file {str(path)!r} has {len(names):,} columns, more than max_columns="
-                f"{self._most:,}. Pass a larger max_columns if they are wanted."
+                f"{self._most:,}. To read this many columns, pass a larger max_columns."
             )
         twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:
@@ -78,14 +78,14 @@ class TableFile(Table):
 
     @abstractmethod
     def _header(self) -> list[str]:
-        """The names of the columns; none if the file is empty."""
+        """Return the names of the columns; none if the file is empty."""
 
     @abstractmethod
     def _batches(self, columns: Sequence[str]) -> Iterator[Batch]:
-        """These columns of all rows, some thousand at a time."""
+        """Yield these columns of all rows, in batches."""
 
     def batches(self, columns: Sequence[str]) -> Batches:
-        """As of any table; values are text, or what the format says they are."""
+        """Yield batches as any `Table` does; values are text, or the types of the format."""
         first = 1
         with _readable(self.path):
             for batch in self._batches(columns):
@@ -104,13 +104,13 @@ def _readable(path: str | PathLike[str]) -> Iterator[None]:
 
 @dataclass
 class _Lines:
-    """The lines of a file of text; no row has more characters than it may, over all its lines."""
+    """Lines of a text file, with a limit on the characters of each row over all its lines."""
 
     stream: IO[str]
     longest: int
     refusal: str
     row: int = 0
-    """Characters since the last row was complete."""
+    """Number of characters since the last complete row."""
 
     def __iter__(self) -> Iterator[str]:
         while line := self.stream.readline(self.longest + 1):
@@ -120,7 +120,7 @@ class _Lines:
             yield line
 
     def batches(self, rows: Iterator[_Row]) -> Iterator[list[_Row]]:
-        """Rows that are made of these lines, some thousand at a time, or fewer if they are long."""
+        """Yield batches of the rows made of these lines; long rows make smaller batches."""
         batch: list[_Row] = []
         size = 0
         for row in rows:
@@ -135,7 +135,7 @@ class _Lines:
 
 
 class _TextFile(TableFile):
-    """A file of text, whose rows are made of lines."""
+    """A text file whose rows are made of lines."""
 
     dialect: Dialect
 
@@ -151,15 +151,15 @@ class _TextFile(TableFile):
 
     @abstractmethod
     def _names(self, lines: _Lines) -> list[str]:
-        """Of the columns; none if the file is empty."""
+        """Return the names of the columns; none if the file is empty."""
 
     @contextmanager
     def _open(self) -> Iterator[_Lines]:
         longest = _COLUMN_CHARACTERS * self._most
         refusal = (
             f"The file {str(self.path)!r} has a row of more than {longest:,} characters, "
-            f"{_COLUMN_CHARACTERS} for each of max_columns={self._most:,}. Pass a larger "
-            "max_columns if it really has."
+            f"{_COLUMN_CHARACTERS} for each of max_columns={self._most:,}. To read rows this long, "
+            "pass a larger max_columns."
         )
         raw = open_unpacked(self.path, self._max_unpacked)
         with io.TextIOWrapper(raw, encoding=self.dialect.encoding, newline="") as stream:
@@ -167,7 +167,7 @@ class _TextFile(TableFile):
 
 
 class CsvFile(_TextFile):
-    """Values separated by commas or another character; blank lines do not count."""
+    """A file of values separated by commas or another character, without blank lines."""
 
     def _find_dialect(self) -> Dialect:
         return find_dialect(self.path, self._given, self._max_unpacked)
@@ -207,15 +207,15 @@ class CsvFile(_TextFile):
         raise ParameterError(
             f"Row {first + at} of {self.source} has {len(row)} values; its "
             f"{'header names' if self.dialect.header else 'first row has'} {columns}, separated "
-            f"by {self.dialect.delimiter!r}. Say it if another character separates them "
-            "(delimiter)."
+            f"by {self.dialect.delimiter!r}. If another character separates the values, pass it "
+            "as delimiter."
         )
 
 
 class JsonLinesFile(_TextFile):
-    """One JSON object a line; the first ones name the columns. Blank lines do not count.
+    """A file with one JSON object per line; blank lines do not count.
 
-    A value that an object does not have is None.
+    The first 100 objects name the columns. A missing key gives None.
     """
 
     def _names(self, lines: _Lines) -> list[str]:
@@ -244,24 +244,26 @@ class JsonLinesFile(_TextFile):
                     f"Row {number} of {self.source} is not valid JSON: {error}."
                 ) from None
             except RecursionError:
-                raise ParameterError(f"Row {number} of {self.source} is nested too deep.") from None
+                raise ParameterError(
+                    f"Row {number} of {self.source} is nested too deeply."
+                ) from None
             if not isinstance(row, dict):
                 raise ParameterError(
-                    f"Row {number} of {self.source} must be a JSON object, one a line; got "
+                    f"Row {number} of {self.source} must be a JSON object, one per line; got "
                     f"{line.strip()[:60]!r}."
                 )
             yield row
 
 
 class ParquetFile(TableFile):
-    """A Parquet file; needs pyarrow. Memory is that of one of its row groups."""
+    """A Parquet file, read one row group at a time; requires pyarrow."""
 
     def _header(self) -> list[str]:
         with self._open() as file:
             return [str(name) for name in file.schema_arrow.names]
 
     def count(self) -> int:
-        """The number of rows, from the file's own index."""
+        """Return the number of rows, from the file's metadata."""
         with _readable(self.path), self._open() as file:
             return int(file.metadata.num_rows)
 
@@ -298,7 +300,7 @@ def open_table(
     max_unpacked: int | None = None,
     dialect: Mapping[str, Any] | None = None,
 ) -> TableFile:
-    """The table in a file, by the ending of its name; `dialect` is for files of text."""
+    """Open the table in a file, by the extension of its name; `dialect` is for text files."""
     file = Path(path)
     with _readable(path):
         ending = Path(packed_name(file)).suffix.lower()
@@ -307,14 +309,14 @@ def open_table(
         sheet = ending in (".xlsx", ".xls", ".ods")
         advice = " Save the sheet as CSV first." if sheet else ""
         raise ParameterError(
-            "The name of a data file must end in .csv, .tsv, .txt, .jsonl, .ndjson (or one of them "
-            f"and .gz or .zip) or .parquet; got {str(path)!r}.{advice}"
+            "The name of a data file must end in .csv, .tsv, .txt, .jsonl, .ndjson (each also with "
+            f".gz or .zip) or .parquet; got {str(path)!r}.{advice}"
         )
     return found(file, max_columns, max_unpacked, dialect)
 
 
 def _values(column: Any) -> Any:
-    """A column of numbers as an array, of anything else as a list."""
+    """Return a column of numbers as an array, any other column as a list."""
     types = _arrow().types
     if types.is_decimal(column.type):
         column = column.cast("float64")
@@ -326,8 +328,8 @@ def _values(column: Any) -> Any:
 
 def _arrow() -> Any:
     missing = (
-        "Parquet files are read with pyarrow, which is not installed. Get it with "
-        "pip install 'hannan[parquet]', or turn the file into .csv or .jsonl."
+        "Reading a Parquet file requires pyarrow, which is not installed. Run "
+        "pip install 'hannan[parquet]', or convert the file to .csv or .jsonl."
     )
     package("pyarrow.parquet", missing)
     return package("pyarrow", missing)

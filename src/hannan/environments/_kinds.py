@@ -1,4 +1,4 @@
-"""What the columns of a table seem to hold, by its first rows."""
+"""Infer the kinds of the columns of a table from its first rows."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy as np
 from hannan.environments._columns import Table, as_float, is_empty, is_hole, listed
 from hannan.environments._features import column_of, readable
 
-MAX_WIDTH = 512  # numbers that `Features` makes of a row at most
-_ROWS = 20_000  # that are looked at
-_CELLS = 2_000_000
-_LEVELS = 30  # of a category that all have a place of their own
-_MOST = 0.95  # of the cells, that must look alike
-_WORDS = 30  # for a missing value, of a column
-_FEW = 20  # rows, in which nothing is called an identifier for being different everywhere
+MAX_WIDTH = 512  # largest width of a row that `Features` encodes
+_ROWS = 20_000  # most rows in the sample
+_CELLS = 2_000_000  # most cells in the sample
+_LEVELS = 30  # most levels of a category with separate places
+_MOST = 0.95  # least share of the cells that must look alike
+_WORDS = 30  # most words for a missing value that are listed per column
+_FEW = 20  # in fewer rows, a column of distinct values does not look like an identifier
 _FLAGS = {"true", "false", "yes", "no", "y", "n", "t", "f"}
 _DAYS = ("%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%d-%m-%Y", "%d.%m.%y")
 _FORMATS = [day + clock for clock in ("", " %H:%M", " %H:%M:%S") for day in _DAYS]
@@ -30,20 +30,20 @@ class Columns:
     """Kinds of the columns of a table, and its number of rows."""
 
     kinds: dict[str, str]
-    """Columns to be used, with words for their kinds as `FromFile` takes them."""
+    """Columns to use, with words for their kinds as `FromFile` takes them."""
     left_out: dict[str, str]
-    """Columns that are not used, and why."""
+    """Unused columns, with the reason."""
     missing: dict[str, int]
-    """Cells that are read as missing, by column; where there are any.
+    """Number of cells read as missing, for each column that has any.
 
-    Of a feature also texts that its kind cannot read, such as "unknown" among numbers; of a column
-    of actions or classes only empty cells.
+    In a feature, this includes texts that its kind cannot read, such as "unknown" among numbers. In
+    a column of actions or classes, only empty cells count.
     """
     rows: int
     decimal: str = "."
-    """The decimal mark of numbers in text."""
+    """Decimal mark of numbers in text."""
     unread: dict[str, list[str]] = field(default_factory=dict)
-    """Words that are read as missing, such as "unknown" among numbers; 30 of a column at most."""
+    """Words read as missing, such as "unknown" among numbers; at most 30 per column."""
 
 
 def look(
@@ -54,11 +54,11 @@ def look(
     counted: Sequence[str],
     classes: Sequence[str] = (),
 ) -> Columns:
-    """Kinds of the columns `names`, and how many cells are missing in them and in `counted`.
+    """Infer the kinds of the columns `names`, and count missing cells there and in `counted`.
 
-    `asked` says the kinds of some columns. Columns that are `chosen` are used, whatever they
-    look like. Those of `counted` that hold actions or classes are `classes`. The whole table is
-    read, in batches: twice if it has features.
+    `asked` declares the kinds of some columns. If `chosen`, all columns are used, even if they look
+    useless. `classes` lists the columns of `counted` that hold actions or classes. The whole table
+    is read, in batches: twice if it has features.
     """
     rows, sample, holes = _read(table, names, counted, classes)
     kinds: dict[str, tuple[str | None, str]] = {}
@@ -68,7 +68,7 @@ def look(
         if kind is None or kind == "category":
             kinds[name] = _kind(name, sample[name], kind == "category", chosen)
     if sum(column_of(kind).width for kind, _ in kinds.values() if kind) > MAX_WIDTH:
-        # Where nothing is missing no number has to say so.
+        # A column without missing values needs no indicator.
         whole = {name: ("number only", "") for name, kind in kinds.items() if kind[0] == "number"}
         kinds |= {name: kind for name, kind in whole.items() if not holes[name]}
     used, left_out = _fitting(kinds)
@@ -82,7 +82,7 @@ def look(
 
 
 def _unread(table: Table, kinds: Mapping[str, str]) -> tuple[dict[str, int], dict[str, list[str]]]:
-    """Count the cells of columns that are read as missing; also the words among them."""
+    """Count the cells of columns that are read as missing, and collect the words among them."""
     columns = {name: column_of(kind) for name, kind in kinds.items()}
     counts = dict.fromkeys(columns, 0)
     words: dict[str, set[str]] = {name: set() for name in columns}
@@ -100,7 +100,7 @@ def _unread(table: Table, kinds: Mapping[str, str]) -> tuple[dict[str, int], dic
 def _read(
     table: Table, names: Sequence[str], counted: Sequence[str], classes: Sequence[str]
 ) -> tuple[int, dict[str, list[Any]], dict[str, int]]:
-    """Read the number of rows, the first cells of each column, and how many are missing."""
+    """Return the number of rows, the first cells of each column, and counts of missing cells."""
     rows = 0
     sample: dict[str, list[Any]] = {name: [] for name in names}
     most = max(_FEW, min(_ROWS, _CELLS // max(1, len(names))))
@@ -119,14 +119,14 @@ def _read(
 def _fitting(
     kinds: Mapping[str, tuple[str | None, str]],
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Tell the columns to use, as many as there is room for, from the others and why."""
+    """Split the columns into those that fit, and the others with the reason."""
     used: dict[str, str] = {}
     left_out: dict[str, str] = {}
     width = 0
     for name, (kind, why) in kinds.items():
         need = 0 if kind is None else column_of(kind).width
         if kind is not None and width + need > MAX_WIDTH:
-            kind, why = None, f"no room: rows become {MAX_WIDTH} numbers at most"
+            kind, why = None, f"no room: a row can have at most {MAX_WIDTH} numbers"
         if kind is None:
             left_out[name] = why
         else:
@@ -136,7 +136,7 @@ def _fitting(
 
 
 def _kind(name: str, cells: list[Any], category: bool, chosen: bool) -> tuple[str | None, str]:
-    """A word for the kind of a column, or None and why it is not used."""
+    """Return a word for the kind of a column, or None and the reason why it is not used."""
     if not cells:
         return None, "empty"
     distinct = set(map(str, cells))
@@ -162,12 +162,12 @@ def _kind(name: str, cells: list[Any], category: bool, chosen: bool) -> tuple[st
     sentences = sum(text.count(" ") for text in texts) >= 2 * len(texts)
     if chosen:
         return ("text" if sentences else levels), ""
-    why = "free text" if sentences else "looks like an identifier: nearly every row has another"
+    why = "free text" if sentences else "looks like an identifier: nearly all values differ"
     return None, why
 
 
 def _are_numbers(cells: Sequence[Any], found: Any) -> bool:
-    """Whether cells are numbers but for a few, or but for one word for a missing value."""
+    """Return whether cells are numbers, except for a few or for one word for a missing value."""
     if len(found) >= _MOST * len(cells):
         return True
     if 2 * len(found) < len(cells) or len(np.unique(found)) <= _LEVELS:
@@ -176,7 +176,7 @@ def _are_numbers(cells: Sequence[Any], found: Any) -> bool:
 
 
 def _are_codes(cells: Sequence[Any]) -> bool:
-    """Digits with leading zeros, such as postcodes: names, not numbers."""
+    """Return whether cells have digits with leading zeros (postcodes): names, not numbers."""
     return any(
         isinstance(cell, str) and len(cell) > 1 and cell[0] == "0" and cell.isdecimal()
         for cell in cells
@@ -184,24 +184,24 @@ def _are_codes(cells: Sequence[Any]) -> bool:
 
 
 def _numbered(name: str, numbers: Any) -> str:
-    """Why whole numbers look as if they only told rows apart; empty if they do not."""
+    """Return why whole numbers look like row identifiers; empty if they do not."""
     n = len(numbers)
     whole = np.array_equal(numbers, np.round(numbers))
     if n < _FEW or not whole or len(np.unique(numbers)) < n:
         return ""
     if np.all(np.diff(numbers) == 1):
-        return "counts the rows"
+        return "looks like a row number"
     words = set("".join(c if c.isalnum() else " " for c in name.lower()).split())
     named = words & _ID_WORDS or name.startswith("unnamed") or name.lower().endswith("id")
-    # Numbers drawn from a narrow range would have met by now.
+    # Random numbers from a narrow range would have repeated by now.
     span = float(numbers.max() - numbers.min()) + 1.0
     if named or n * n / (2.0 * span) > 10.0:
-        return "looks like an identifier: every row has another"
+        return "looks like an identifier: all values differ"
     return ""
 
 
 def _dates(cells: Sequence[Any]) -> str | None:
-    """A word for dates, with their format and with "time" where they have hours."""
+    """Return a word for dates, with their format, and with "time" if they have hours."""
     if all(not isinstance(cell, str) for cell in cells):
         timed = any(getattr(cell, "hour", 0) for cell in cells)
         return ("time" if timed else "date") if all(hasattr(c, "year") for c in cells) else None

@@ -1,4 +1,4 @@
-"""Propensities of a log: whether they can be right, and estimates where there are none."""
+"""Check the propensities of a log, and estimate missing ones."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from hannan.core.validation import FloatArray, check_integer
 IntArray = NDArray[np.intp]
 
 FALSE_ALARMS = 1e-4
-"""Probability that `check_propensities` refuses a log whose propensities are right."""
-TOLERANCE = 0.02  # of the means, because propensities are often rounded
-FLOOR = 1e-3  # of estimated propensities
+"""Probability that `check_propensities` rejects a log whose propensities are right."""
+TOLERANCE = 0.02  # relative error of the means that passes, because propensities are often rounded
+FLOOR = 1e-3  # minimum of estimated propensities
 RARE = 0.01
 _BETS = 0.5 ** np.arange(1, 13)
-_UNSEEN = 4.0  # how much smaller than the smallest logged propensity an action's may have been
+_UNSEEN = 4.0  # assumed ratio of an action's smallest logged propensity to its smallest propensity
 _IMPOSSIBLE = 0.1  # mean of 1[a = k]/p below which an action seems impossible in a region
-_LEVELS = 8  # of the number of actions that share a row
+_LEVELS = 8  # largest m in the check of propensities above 1/(m + 1)
 _LEAVES = 8
 _SHORT = 50  # rows
-_MOST_BEFORE = 100  # actions up to which rows are split by the action before
-_HEAVY = 100.0  # weight of a row, where leaves are found
-_FITTED = 20_000  # rows that the cells of the features are found in
-_TRAINED = 50_000  # rows that a model of the action is fitted to
-_BOOSTED = 20  # actions up to which boosted trees are tried
+_MOST_BEFORE = 100  # most actions for which rows are split by the previous action
+_HEAVY = 100.0  # largest weight of a row when the tree is fitted
+_FITTED = 20_000  # most rows that the tree is fitted to
+_TRAINED = 50_000  # most rows that a model of the action is fitted to
+_BOOSTED = 20  # most actions for which boosted trees are tried
 
 
 class _Cells(NamedTuple):
-    """A split of the rows: the cell of each row, -1 for none, and words for the cells."""
+    """A partition of the rows: the cell of each row (-1 if in no cell), and names of the cells."""
 
     at: IntArray
     words: list[str]
     repeats: bool = False
-    """Whether cells are of the action before, and only its repetition is looked at."""
+    """Whether cells are defined by the previous action, and only its repetition is checked."""
 
 
 @dataclass(frozen=True)
 class _Weights:
-    """Importance weights of the rows of each action within each cell of a split."""
+    """Importance weights of the rows of each action, within each cell of a partition."""
 
     cells: _Cells
     actions: IntArray
@@ -57,7 +57,7 @@ class _Weights:
 
     @property
     def _groups(self) -> IntArray:
-        """Cell and action of each row as a number; rows outside all cells come last."""
+        """Number of the cell and action of each row; rows outside all cells come last."""
         at = np.where(self.cells.at < 0, self.shape[0], self.cells.at)
         return np.asarray(at * self.n_actions + self.actions, dtype=np.intp)
 
@@ -68,7 +68,7 @@ class _Weights:
         return np.asarray(total.reshape(cells + 1, K)[:cells])
 
     def rows(self) -> FloatArray:
-        """Number of rows in which each action was available, by cell."""
+        """Return the number of rows in which each action was available, by cell."""
         cells, K = self.shape
         inside = self.cells.at >= 0
         table: Any = True if self.allowed is None else self.allowed[inside]
@@ -77,7 +77,7 @@ class _Weights:
         return counts
 
     def too_large(self) -> FloatArray:
-        """Log of the evidence that the mean of 1[a = k]/p exceeds 1, by cell and action."""
+        """Return the log evidence that the mean of 1[a = k]/p exceeds 1, by cell and action."""
         weights = 1.0 / self.propensities / (1.0 + TOLERANCE)
         without = self.rows() - self.sums(np.ones(len(weights)))
         bets = [
@@ -98,40 +98,41 @@ def check_propensities(
 ) -> None:
     r"""Raise `PropensityError` if these cannot be the probabilities of the logged actions.
 
-    If :math:`p_t` is the probability with which action :math:`a_t` was taken, then for every
-    action k the mean of :math:`1[a_t = k]/p_t` is 1, in all rows and in every part of them that the
-    features define. The check looks at all rows, and at the leaves of a small tree that is fitted
-    to one half of the rows, drawn at random, and tested on the other. A mean above 1 refutes the
-    propensities. A mean below 1 does so only if the action was not practically impossible in the
-    other rows; for this the check assumes at least a quarter of its smallest logged propensity,
-    between its first and its last row. Nor can more than m actions have a propensity above
-    1/(m + 1). Deviations of up to 2 % pass, because propensities are often rounded.
+    If :math:`p_t` is the probability with which action :math:`a_t` was taken, then for every action
+    k the mean of :math:`1[a_t = k]/p_t` is 1. This holds over all rows, and over every subset that
+    the features define. The check tests all rows. It also fits a small tree to a random half of the
+    rows, and tests its leaves on the other half. A mean above 1 refutes the propensities. A mean
+    below 1 does so only if the action was not practically impossible in the other rows; for this
+    the check assumes at least a quarter of its smallest logged propensity, between its first and
+    its last row. Furthermore, at most m actions can have a propensity above 1/(m + 1). Deviations
+    of up to 2 % pass, because propensities are often rounded.
 
     Parameters
     ----------
     actions
-        Places 0..K-1 of the n logged actions.
+        Indices 0..K-1 of the n logged actions.
     propensities
-        Their probabilities, in (0, 1].
+        Probabilities of the logged actions, in (0, 1].
     names
-        Names of the K actions, for messages. Default: their places.
+        Names of the K actions, for messages. Default: their indices.
     X
         Feature vectors [n, d]; NaN is a missing value. Default: no features.
     available
-        Actions that were available in each row: n lists of places (None for all), or a table of
+        Actions that were available in each row: n lists of indices (None for all), or a table of
         booleans [n, K]. Default: all in every row.
     features
         Names of the d features, for messages.
     in_order
-        Whether the rows are in the order in which the actions were taken. Then the check also
-        looks at each quarter of the rows, and at repetitions of each action, to find probabilities
-        that changed over time and draws that decided several rows. Default False.
+        Whether the rows are in the order in which the actions were taken. If True, the check also
+        tests each quarter of the rows, and the repetitions of each action. It then finds
+        probabilities that changed over time, and draws that decided several rows. Default False.
 
     Guarantee
     ---------
-    A log with right propensities is refused with probability at most 1e-4, also if they are small
-    or a learner set them by the rows before: the evidence is a mean of products of bets, which is
-    a supermartingale [waudbysmith2024]. For means below 1 this holds under the assumption above.
+    A log with right propensities is rejected with probability at most 1e-4, even if they are small
+    or a learner set them depending on earlier rows. The evidence is a mean of products of bets,
+    which is a supermartingale [waudbysmith2024]. For means below 1 this holds under the assumption
+    above.
 
     Examples
     --------
@@ -152,15 +153,16 @@ def check_propensities(
     allowed = None if available is None else _table_of(available, len(a), K)
     if p.min() >= 1.0 - 1e-9 and len(np.unique(a)) > 1:
         raise PropensityError(
-            f"Every propensity is 1, but {len(np.unique(a))} different actions were logged: a rule "
-            "without chance took them, and such a log cannot say what other actions would have "
-            "brought in the same rows. Pass the probabilities if the actions were drawn; otherwise "
-            "take some actions at random from now on, and log their probabilities."
+            f"Every propensity is 1, but {len(np.unique(a))} different actions were logged: a "
+            "deterministic rule chose them. Such a log does not contain the outcomes of other "
+            "actions in similar rows. If the actions were drawn at random, pass their "
+            "probabilities; otherwise choose some actions at random from now on, and log their "
+            "probabilities."
         )
     everywhere = _Cells(np.zeros(len(a), dtype=np.intp), [""])
     table = _checked_table(X, len(a))
-    # With right propensities, weights 1/p make all actions equally frequent everywhere: splits
-    # that tell actions apart are where the propensities are wrong.
+    # With right propensities, weights 1/p make all actions equally frequent everywhere: a split
+    # that separates actions shows where the propensities are wrong.
     leaves, tested = _leaves(a, table, np.minimum(1.0 / p, _HEAVY), features)
     regions, _ = _leaves(a, table, np.ones(len(a)), features)
     splits = [everywhere, _Cells(np.where(tested, leaves.at, -1), leaves.words)]
@@ -181,7 +183,7 @@ def check_propensities(
 
 
 def is_sorted(actions: IntArray, outcomes: FloatArray) -> bool:
-    """Return whether rows are sorted by actions or outcomes, and not in the order of the draws.
+    """Return whether rows are sorted by actions or outcomes, instead of the order of the decisions.
 
     Parameters
     ----------
@@ -196,7 +198,7 @@ def is_sorted(actions: IntArray, outcomes: FloatArray) -> bool:
     >>> is_sorted(np.tile([0, 1], 50), np.tile([0.0, 1.0], 50))
     False
     """
-    if len(actions) < _SHORT:  # which may be sorted by chance
+    if len(actions) < _SHORT:  # few rows may be sorted by chance
         return False
     steps, runs = np.diff(outcomes), 1 + np.count_nonzero(np.diff(actions))
     by_outcome = bool((steps >= 0.0).all() or (steps <= 0.0).all()) and bool(steps.any())
@@ -204,7 +206,7 @@ def is_sorted(actions: IntArray, outcomes: FloatArray) -> bool:
 
 
 def _in_time(a: IntArray, shown: list[str]) -> list[_Cells]:
-    """Split rows in their order into quarters, and by the action of the row before."""
+    """Partition rows, in their order, into quarters and by the action of the previous row."""
     splits = []
     if len(shown) <= _MOST_BEFORE:
         before = np.concatenate(([-1], a[:-1])).astype(np.intp)
@@ -218,8 +220,8 @@ def _checked(actions: Any, propensities: Any) -> tuple[IntArray, FloatArray]:
     a, p = np.asarray(actions), np.asarray(propensities, dtype=np.float64)
     if a.ndim != 1 or a.shape != p.shape or (a.size and (a.dtype.kind not in "iu" or a.min() < 0)):
         raise ParameterError(
-            "actions must be places 0..K-1, and propensities a number for each of them; got arrays "
-            f"of shapes {a.shape} and {p.shape}."
+            "actions must be indices 0..K-1, and propensities must have one number per action; got "
+            f"arrays of shapes {a.shape} and {p.shape}."
         )
     wrong = np.flatnonzero(~((p > 0.0) & (p <= 1.0)))
     if len(wrong):
@@ -232,7 +234,7 @@ def _checked(actions: Any, propensities: Any) -> tuple[IntArray, FloatArray]:
 
 
 def _table_of(available: Any, n: int, K: int) -> NDArray[np.bool_]:
-    """Return which actions were available, as a table [n, K]."""
+    """Return the availability of actions as a table of booleans [n, K]."""
     if isinstance(available, np.ndarray) and available.dtype == bool:
         table = available
     else:
@@ -248,14 +250,14 @@ def _table_of(available: Any, n: int, K: int) -> NDArray[np.bool_]:
 
 
 def _mixed(bets: Sequence[Any]) -> Any:
-    """Log of the mean of products of bets, whose logs are given."""
+    """Return the log of the mean of products of bets, given the logs of the products."""
     return np.logaddexp.reduce(np.asarray(bets), axis=0) - np.log(len(bets))
 
 
 def _too_small(weights: _Weights, splits: Sequence[_Cells], least: float) -> FloatArray:
-    """Log of the evidence that the mean of 1[a = k]/p is below 1, by action.
+    """Return the log of the evidence that the mean of 1[a = k]/p is below 1, by action.
 
-    It is looked at only where it could exceed `least`.
+    It is computed only for actions for which it could exceed `least`.
     """
     p = weights.propensities
     rows, largest = weights.rows()[0], np.zeros(weights.n_actions)
@@ -272,10 +274,11 @@ def _too_small(weights: _Weights, splits: Sequence[_Cells], least: float) -> Flo
 
 
 def _shortfall(weights: _Weights, k: int, most: float, possible: NDArray[np.bool_]) -> float:
-    """Log of the evidence that action k was logged too rarely, if 1/most is its least probability.
+    """Return the log of the evidence that action k was logged too rarely.
 
-    Of the other rows those count in which the action seems to have been possible: their own
-    propensity leaves 1/most for it, and they are between its first and its last row.
+    The probability of action k is assumed to be at least 1/most. Another row counts only if the
+    action seems to have been possible there: the propensity of the row leaves 1/most for action k,
+    and the row lies between the first and the last row of action k.
     """
     taken = np.flatnonzero(weights.actions == k)
     p = weights.propensities
@@ -291,7 +294,7 @@ def _shortfall(weights: _Weights, k: int, most: float, possible: NDArray[np.bool
 
 
 def _check_levels(cells: _Cells, p: FloatArray, K: int, least: float) -> None:
-    """Refuse more than m propensities above 1/(m + 1) in a row."""
+    """Raise `PropensityError` if more than m actions have propensities above 1/(m + 1)."""
     for m in range(1, min(K, _LEVELS) + 1):
         above = np.where(p > 1.0 / (m + 1), 0, 1).astype(np.intp)
         weights = _Weights(cells, above, m * p, None, 2)
@@ -323,7 +326,7 @@ def _told(weights: _Weights, evidence: FloatArray, shown: list[str]) -> str:
         f"actions: {others}). These are not the probabilities with which the actions were taken"
     )
     if mean < 1.0:
-        text += f", or {name} could not be taken in some of the rows"
+        text += f", or {name} was unavailable in some of the rows"
     text += ", or rows were left out because of their action"
     words = weights.cells.words[cell]
     return f"{text}. {_DRAWN_ONCE if _AFTER in words else _CHANGED if _QUARTER in words else _FIX}"
@@ -331,12 +334,12 @@ def _told(weights: _Weights, evidence: FloatArray, shown: list[str]) -> str:
 
 _AFTER, _QUARTER = "that follow a row with", "quarter of the rows"
 _DRAWN_ONCE = (
-    "If one draw decided several rows, such as all rows of a customer, make one row of them. If "
+    "If one draw decided several rows, such as all rows of a customer, merge them into one row. If "
     "the rows are sorted by their action or outcome, shuffle them."
 )
 _CHANGED = (
-    "If the probabilities changed over time, pass for each row those with which its action was "
-    "taken. If the rows are sorted by their action or outcome, shuffle them."
+    "If the probabilities changed over time, pass for each row the probability at that time. If "
+    "the rows are sorted by their action or outcome, shuffle them."
 )
 _FIX = (
     "Pass the probabilities of the policy that took the actions, or propensity='estimate' if the "
@@ -351,16 +354,18 @@ def _percent(share: float) -> str:
 def _checked_table(X: Any, n: int) -> FloatArray:
     table = np.zeros((n, 0)) if X is None else np.asarray(X, dtype=np.float64)
     if table.ndim != 2 or len(table) != n:
-        raise ParameterError(f"X must have a row for each of {n} actions; got {table.shape}.")
+        raise ParameterError(
+            f"X must have a row for each of {n} actions; got an array of shape {table.shape}."
+        )
     return np.where(np.isfinite(table), table, np.nan)
 
 
 def _leaves(
     a: IntArray, X: FloatArray, weights: FloatArray, names: Sequence[str] | None
 ) -> tuple[_Cells, NDArray[np.bool_]]:
-    """Split the rows by a tree for the action, fitted to a half of them; the others are for tests.
+    """Partition the rows by a tree for the action, fitted to half of them; the rest is for tests.
 
-    Without features there is one leaf, and no row for tests.
+    Without features there is one leaf, and there are no test rows.
     """
     from sklearn.tree import DecisionTreeClassifier
 
@@ -377,7 +382,7 @@ def _leaves(
     tested[order[: n // 2]] = False
     paths, counts = _paths(tree.tree_, names), np.bincount(at[tested], minlength=len(nodes))
     words = [
-        f" in a part of {count:,} rows, told apart by {paths[node] or 'nothing'}"
+        f" in a part of {count:,} rows, separated by {paths[node] or 'no feature'}"
         for node, count in zip(nodes.tolist(), counts.tolist(), strict=True)
     ]
     return _Cells(at.astype(np.intp), words), tested
@@ -405,30 +410,34 @@ def estimate_propensities(
 ) -> FloatArray:
     r"""Estimate the probability of each logged action from the features.
 
-    A classifier predicts the action: a multinomial logistic regression or boosted trees, whichever
-    has the smaller log loss on rows that were held out. Each row is predicted by a model that was
+    A classifier predicts the action: a multinomial logistic regression or boosted trees, depending
+    on which has the smaller log loss on held-out rows. Each row is predicted by a model that was
     fitted to the other folds. The predictions are then calibrated, by one exponent and one factor
-    per action, so that each action is predicted as often as it was logged; none is below 0.001.
+    per action, so that the mean prediction of each action equals its share in the log. The minimum
+    is 0.001.
 
-    The estimates replace logged propensities under two assumptions that the log cannot prove. The
-    features hold every reason for the choice that also matters for the outcome: nothing else, such
-    as an impression of the customer, influenced both. And every action was possible in every row;
-    many estimates below 0.01 are a sign that it was not.
+    The estimates replace logged propensities under two assumptions that the log cannot prove:
+
+    - The features hold every reason for the choice that also matters for the outcome. Nothing else,
+      such as an impression of the customer, influenced both.
+    - Every action was possible in every row. Many estimates below 0.01 are a sign that this is
+      wrong.
 
     Parameters
     ----------
     X
-        Feature vectors [n, d], finite. None: the shares of the actions are the estimates.
+        Feature vectors [n, d], finite. If None, the estimates are the shares of the actions.
     actions
-        Places 0..K-1 of the n logged actions.
+        Indices 0..K-1 of the n logged actions.
     n_actions
-        K.
+        Number of actions K.
     folds
-        Number of parts into which the rows are split at random, at least 2.
+        Number of parts into which the rows are split at random, at least 2. Default 5.
     seed
         Seed of this split. Default 0.
     full
         Whether to return the estimates of all actions [n, K] instead of the logged ones [n].
+        Default False.
 
     Examples
     --------
@@ -492,7 +501,7 @@ def _models(K: int) -> list[Any]:
 
 
 def _predicted(model: Any, X: FloatArray, a: IntArray, held: FloatArray, K: int) -> FloatArray:
-    """Fit a model and predict probabilities of all K actions, at least FLOOR before scaling."""
+    """Fit a model and predict the probabilities of all K actions, at least FLOOR before scaling."""
     p = np.full((len(held), K), FLOOR)
     classes = np.unique(a)
     if len(classes) == 1:

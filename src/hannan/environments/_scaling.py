@@ -1,4 +1,4 @@
-"""Features brought to one scale, from what has arrived so far."""
+"""Scale features by statistics of the rows so far."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hannan.kernels import standardise as kernel
 
 
 class RunningUnit:
-    """Each feature to [0, 1] by its smallest and largest value up to and including this row.
+    """Scale each feature to [0, 1] by its minimum and maximum over the rows so far.
 
     >>> scale = RunningUnit()
     >>> [scale(np.array([x])).tolist() for x in (3.0, 5.0, 4.0)]
@@ -27,7 +27,7 @@ class RunningUnit:
 
 
 class RunningStandard:
-    """Each feature to mean 0 and variance 1 over the rows up to and including it: one row or many.
+    """Scale each feature to mean 0 and variance 1 over the rows so far, for one row or many.
 
     >>> scale = RunningStandard()
     >>> [scale(np.array([x])).tolist() for x in (3.0, 5.0)]
@@ -50,11 +50,11 @@ class RunningStandard:
 
 
 RUNNING = {"running-unit": RunningUnit, "running-standard": RunningStandard}
-"""By the names that parameters have for them."""
+"""Scalers by the names that parameters use."""
 
 
 def unit(rows: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    """Features to [0, 1], given the ends of each; a feature that does not vary to 0."""
+    """Scale features to [0, 1] by the bounds of each; a constant feature becomes 0."""
     span = high - low
     varies = span > 0.0
     return np.where(varies, (rows - low) / np.where(varies, span, 1.0), 0.0)

@@ -1,4 +1,4 @@
-"""Environments whose rounds are the rows of a table."""
+"""Base classes of environments whose rounds are the rows of a table."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MISSING = ("refuse", "drop")
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Rows of a table that are not played, because a column that they need says nothing.
+    """Rows of a table that are left out, because a column that they need is empty.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class LeftOut:
 
     def __str__(self) -> str:
         if not self.rows:
-            return f"no row of {self.of:,} left out"
+            return f"0 of {self.of:,} rows left out"
         why = "; ".join(f"because of {n}: {_listed(cells)}" for n, cells in self.reasons.items())
         by = "; ".join(f"by {n}: {_listed(c)}" for n, c in self.counts.items() if set(c) != {""})
         return f"{self.rows:,} of {self.of:,} rows left out {why}" + (f" ({by})" if by else "")
@@ -71,9 +71,9 @@ class LeftOut:
 
 @dataclass(repr=False, eq=False, kw_only=True)
 class Tabular(Environment):
-    """Rows in order: some columns are the context, others hold the losses of actions.
+    """Rows of a table in order: some columns give the context, others the losses of actions.
 
-    A subclass calls `_open` with its table, and then says in `_parts` what is read of each row.
+    A subclass calls `_open` with its table, and then sets `_parts` to the parts to read.
     """
 
     context: Context = None
@@ -83,7 +83,7 @@ class Tabular(Environment):
     oracle: Oracle | None = None
 
     def _open(self, table: Table, columns: Iterable[str], classes: str | None) -> list[Any]:
-        """Take a table whose `columns` hold the losses; returns the classes in column `classes`."""
+        """Open a table whose `columns` hold the losses; return the classes in column `classes`."""
         self._table = table
         self._drops = check_choice(self, "missing", self.missing, MISSING) == "drop"
         self._features = Features(self, self.context, self.categorical, self.scale)
@@ -110,7 +110,7 @@ class Tabular(Environment):
         bounds: tuple[float, float],
         why: str = "",
     ) -> None:
-        """Refuse values [n, p] that are out of bounds, by the numbers of their rows."""
+        """Raise `LossError` for a value [n, p] out of bounds; `numbers` are the row numbers."""
         outside = (values < bounds[0]) | (values > bounds[1])
         if outside.any():
             row, column = np.argwhere(outside)[0]
@@ -121,7 +121,7 @@ class Tabular(Environment):
 
     @cached_property
     def left_out(self) -> LeftOut:
-        """Rows that are not played, why, and by action or class; a table is read once for it."""
+        """Rows that are left out, with the reasons and by action or class; reads the table once."""
         if not self._drops:
             return LeftOut(0, self._table.count(), {}, {})
         parts = [part for part in self._parts if part.holes]
@@ -148,17 +148,17 @@ class Tabular(Environment):
 
     @cached_property
     def horizon(self) -> int:
-        """The number of rows that can be played; a file is read to count them, once."""
+        """Number of rows that can be played; a file is read once to count them."""
         return self.left_out.of - self.left_out.rows
 
     def _batches(self, horizon: int) -> Iterator[tuple[IntArray, list[Any]]]:
-        """Read `horizon` rows, some thousand at a time: their numbers, and what the parts found.
+        """Yield the numbers of `horizon` rows and the values of the parts, in batches.
 
-        Rows that lack what the losses come from are left out if `missing` says so.
+        If `missing="drop"`, rows without the values for the losses are left out.
         """
         table, left = self._table, horizon
         for first, batch in table.batches(self._columns):
-            if not self._drops:  # then what is wrong in later rows does not matter
+            if not self._drops:  # then faults in later rows do not matter
                 batch = {name: values[:left] for name, values in batch.items()}
             found = read(table.source, self._parts, batch, first)
             rows = np.flatnonzero(_complete(self._parts, found))[:left]
@@ -168,25 +168,29 @@ class Tabular(Environment):
             if left == 0:
                 return
         raise ParameterError(
-            f"There are {horizon - left} rows in {table.source}; {horizon} were asked for."
+            f"Cannot play {horizon} rounds: {table.source} has only {horizon - left} rows. Reduce "
+            "the horizon."
         )
 
     def rows(self, horizon: int) -> Iterator[dict[str, Any]]:
-        """The columns of the context in each row, as `hannan.features` reads them."""
+        """Yield the context columns of each row, in the form that `hannan.features` reads."""
         if not self._features.kinds:
-            raise ParameterError(f"{type(self).__name__} has rows where context= declares kinds.")
+            raise ParameterError(
+                f"{type(self).__name__}.rows needs context= with kinds of columns, such as "
+                "{'age': 'number'}."
+            )
         at = next(i for i, part in enumerate(self._parts) if isinstance(part, Cells))
         for _, found in self._batches(horizon):
             yield from as_mappings(self._features.kinds, found[at])
 
     @property
     def features(self) -> list[str]:
-        """A name for each entry of a context."""
+        """Name of each entry of a context."""
         return self._features.entries
 
     @property
     def categories(self) -> dict[str, list[Any]]:
-        """The categories of each column that has them."""
+        """Categories of each categorical column."""
         return self._features.categories
 
 
@@ -204,7 +208,7 @@ class InFile(Tabular):
 
 
 def _complete(parts: Sequence[Part], found: Sequence[NDArray[Any]]) -> NDArray[np.bool_]:
-    """Return the rows in which nothing is missing that may be."""
+    """Return a mask of the rows without missing values in the parts that allow `holes`."""
     kept = np.ones(len(found[0]), dtype=bool)
     for part, values in zip(parts, found, strict=True):
         if part.holes:
@@ -213,7 +217,7 @@ def _complete(parts: Sequence[Part], found: Sequence[NDArray[Any]]) -> NDArray[n
 
 
 def _lacks(part: Part, values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return where cells are missing [n, p]."""
+    """Return a mask [n, p] of the missing cells."""
     return values[:, None] < 0 if isinstance(part, Labels) else np.isnan(values)
 
 

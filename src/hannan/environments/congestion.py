@@ -14,31 +14,34 @@ from hannan.networks import RoadNetwork
 
 
 class Congestion(Environment):
-    r"""Link travel times by the BPR formula, under demand that swings and wanders.
+    r"""Link travel times by the BPR formula, under demand with a periodic and a random part.
 
-    In round t link i carries the flow :math:`f_i\,\max(0, 1 + a \sin 2\pi(t/P + \phi_i) +
-    w_i(t))`: its usual flow :math:`f_i`, a swing of period P that peaks at another time on every
-    link (:math:`\phi_i` is drawn evenly), and a random walk :math:`w_i` that is held within
-    ±`wander`. Its loss is the travel time at that flow divided by `unit`, the longest travel time
-    any link can have, so that the loss of a route times `unit` is its travel time.
+    In round t link i carries the flow :math:`f_i\,\max(0, 1 + a \sin 2\pi(t/P + \phi_i) + w_i(t))`.
+    Here :math:`f_i` is the usual flow of the link. The sine has period P and peaks at a different
+    time on every link (:math:`\phi_i` is uniform). The random walk :math:`w_i` is clipped to
+    ±`wander`. The loss of a link is its travel time divided by `unit`, the longest possible travel
+    time of any link. So the travel time of a route is its loss times `unit`.
 
     Parameters
     ----------
     network
-        The roads; the loss vector has an entry for each link.
+        Road network; the loss vector has an entry for each link.
     oracle
-        The paths that regret is measured against, such as `Paths.towards(network, …)`.
+        Paths that regret is measured against, such as `Paths.towards(network, …)`. Default None.
     flow
-        The usual flow of each link; by default the network's own, else 0.9 of its capacity.
+        Usual flow of each link, not negative. Default: the flow of the network, else 0.9 of its
+        capacity.
     period, swing
-        P, in rounds, and a, in [0, 1].
+        Period P of the demand in rounds, 288 by default, and its amplitude a in [0, 1], 0.5 by
+        default.
     wander, step
-        How far the walk may lead, and the standard deviation of its steps, both in [0, 1].
+        Bound of the random walk, and standard deviation of its steps. Both in [0, 1], by default
+        0.5 and 0.02.
 
     Attributes
     ----------
     unit
-        The travel time that counts as loss 1.
+        Travel time that corresponds to loss 1.
 
     Examples
     --------
@@ -72,7 +75,10 @@ class Congestion(Environment):
         self._flow = _usual_flow(self, network, flow)
         self.unit = float(network.travel_time(self._flow * (1.0 + swing + wander)).max())
         if self.unit == 0.0:
-            raise ParameterError("Congestion needs a network with a link that takes some time.")
+            raise ParameterError(
+                "The travel times of all links are 0. Congestion needs a network with at least one "
+                "positive travel time."
+            )
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
         phase = rng.random(self.n_actions)
@@ -80,7 +86,7 @@ class Congestion(Environment):
         for t in range(horizon):
             wave = self.swing * np.sin(2.0 * np.pi * (t / self.period + phase))
             demand = np.maximum(0.0, 1.0 + wave + walk)
-            # The largest demand is counted in another order, so rounding may pass 1.
+            # `unit` adds up the largest demand in another order, so rounding may exceed 1.
             losses = np.minimum(self.network.travel_time(self._flow * demand) / self.unit, 1.0)
             yield Round(None, losses)
             walk += self.step * rng.standard_normal(self.n_actions)
@@ -88,13 +94,13 @@ class Congestion(Environment):
 
 
 def check_links(owner: Environment, oracle: Oracle | None, n_links: int) -> Oracle | None:
-    """An oracle without contexts that has an element for each link."""
+    """Return an oracle, or raise an error unless it has an element per link and no contexts."""
     if oracle is None:
         return None
     if oracle.n_actions != n_links:
         raise ParameterError(
             f"{type(owner).__name__} has {n_links} links and an oracle of {oracle.n_actions} "
-            "elements: make the oracle from the same links, in the same order."
+            "elements. Create the oracle from the same links, in the same order."
         )
     oracle.check_context(None)
     return oracle
@@ -109,6 +115,6 @@ def _usual_flow(owner: Environment, network: RoadNetwork, flow: ArrayLike | None
     except (TypeError, ValueError):
         found = np.empty(0)
     if found.shape != (network.n_links,) or not (np.isfinite(found) & (found >= 0.0)).all():
-        accepted = f"{network.n_links} finite numbers, not negative"
+        accepted = f"{network.n_links} finite numbers >= 0"
         raise refuse(owner, "flow", accepted, flow)
     return found

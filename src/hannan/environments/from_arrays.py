@@ -1,4 +1,4 @@
-"""Replay of arrays: given losses, or classes to be guessed."""
+"""Replay of arrays: given losses, or classes to predict."""
 
 from __future__ import annotations
 
@@ -28,21 +28,23 @@ _BUNDLED = ("breast_cancer", "digits", "iris", "wine")
 
 
 class FromArrays(Environment):
-    """The rounds of two arrays, in order: an oblivious adversary.
+    """Replay arrays of contexts and losses, in order.
 
-    With restricted action sets the rounds are fixed too, but the best policy is not: where its
-    action is unavailable it is charged for what the learner played.
+    If all actions are always available, this is an oblivious adversary. With restricted action sets
+    the rounds are fixed too, but the best policy is not: if its action is unavailable, the policy
+    is charged the loss of the learner's action.
 
     Parameters
     ----------
     contexts
-        T contexts: a list, an array, or a column; the rows of a two-dimensional array or a frame,
-        if they are feature vectors; None for a problem without contexts.
+        T contexts: a list, an array, or a column. The rows of a two-dimensional array or of a frame
+        are feature vectors. None means a problem without contexts.
     losses
-        Array or frame [T, K] of finite numbers.
+        Losses of the K actions in T rounds: array or frame [T, K] of finite numbers.
     available
-        The available actions of each round: booleans [T, K], or a list that holds a list of actions
-        for each round, or None for all. The losses of unavailable actions are ignored.
+        Available actions of each round: booleans [T, K], or a list with a list of actions per round
+        (None for all actions). Default None: all actions in all rounds. The losses of unavailable
+        actions are ignored.
 
     Examples
     --------
@@ -63,7 +65,7 @@ class FromArrays(Environment):
         try:
             table = as_floats(losses).copy()
         except (TypeError, ValueError) as error:
-            raise InputTypeError(f"FromArrays needs losses [T, K], all numbers: {error}.") from None
+            raise InputTypeError(f"FromArrays needs losses [T, K] of numbers: {error}.") from None
         if table.ndim != 2 or 0 in table.shape:
             raise ParameterError(
                 f"FromArrays needs losses [T, K]; got an array of shape {table.shape}."
@@ -78,7 +80,8 @@ class FromArrays(Environment):
         listed = [None] * len(table) if contexts is None else list(as_rows(contexts))
         if len(listed) != len(table):
             raise ParameterError(
-                f"FromArrays got {len(listed)} contexts for {len(table)} rows of losses."
+                f"FromArrays got {len(listed)} contexts for {len(table)} rows of losses. Pass one "
+                "context per row."
             )
         self._losses: FloatArray = table
         self._contexts: list[Any] = listed
@@ -99,7 +102,7 @@ class FromArrays(Environment):
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
         if horizon > len(self._losses):
             raise ParameterError(
-                f"FromArrays holds {len(self._losses)} rounds; {horizon} were asked for."
+                f"FromArrays has {len(self._losses)} rounds, less than the horizon {horizon}."
             )
         sets = itertools.repeat(None) if self._available is None else self._available
         rows = zip(self._contexts[:horizon], self._losses, sets, strict=False)
@@ -123,29 +126,30 @@ class FromArrays(Environment):
 
 
 class Classification(Environment):
-    r"""Rows with a class each: the actions are the classes, and all but the right one cost 1.
+    r"""Online classification: the actions are the classes, and every wrong class costs 1.
 
-    :math:`\ell_t(a) = 1[a \ne y_t]`. With full information this is online classification; with
-    bandit feedback the learner sees only whether its guess was right.
+    The losses are :math:`\ell_t(a) = 1[a \ne y_t]`. With full information this is online
+    classification. With bandit feedback the learner observes only whether its prediction was right.
 
     Parameters
     ----------
     rows
-        Features [n, p], an array or a frame of finite numbers.
+        Feature vectors [n, p], an array or a frame of finite numbers.
     labels
-        The class of each row, an array or a column: from 0 to K - 1, or names, which are numbered
-        in the order of the alphabet.
+        Class of each row, an array or a column: integers from 0 to K - 1, or names, which are
+        numbered in alphabetical order.
     n_actions
-        K; by default the largest label and one more.
+        Number of classes K. Default: the largest label plus one.
     shuffle
-        Whether the rows come in a new random order in each pass, pass after pass without end.
-        Otherwise there is one pass, in the order given.
+        Whether each pass visits the rows in a new random order, with an unlimited number of passes.
+        If False, there is one pass, in the given order. Default True.
     scale
-        What is done to the features. None: nothing. A number: they are divided by it. "unit": each
-        is mapped to [0, 1] by its range over all rows. "running-unit", "running-standard": to
-        [0, 1], or to mean 0 and variance 1, by the rows that have arrived, the present one too.
+        Scaling of the features. None (default): no scaling. A number: divide the features by this
+        number. "unit": map each feature to [0, 1] by its range over all rows. "running-unit" and
+        "running-standard": map to [0, 1], or to mean 0 and variance 1, by the rows so far,
+        including the current row.
     oracle
-        The policies that regret is measured against.
+        Policy class (oracle) that regret is measured against. Default None.
 
     Examples
     --------
@@ -181,7 +185,7 @@ class Classification(Environment):
         if oracle is not None and oracle.n_actions not in (None, self.n_actions):
             raise ParameterError(
                 f"Classification has {self.n_actions} classes and an oracle of "
-                f"{oracle.n_actions} actions."
+                f"{oracle.n_actions} actions. Pass an oracle with {self.n_actions} actions."
             )
         self._rows, self._scaler = _scaled(self, table, scale)
         self._miss = 1.0 - np.eye(self.n_actions)
@@ -195,16 +199,17 @@ class Classification(Environment):
         scale: float | str | None = "usual",
         oracle: Oracle | None = None,
     ) -> Self:
-        """A data set that comes with scikit-learn.
+        """Load a data set that comes with scikit-learn.
 
         Parameters
         ----------
         dataset
-            "breast_cancer", "digits", "iris" or "wine".
+            Name of the data set: "breast_cancer", "digits", "iris" or "wine".
         shuffle, oracle
-            As above.
+            As in `Classification`.
         scale
-            As above; "usual" divides the digits by 16 and maps the others to "unit".
+            As in `Classification`, or "usual" (default), which divides the digits by 16 and uses
+            "unit" for the other data sets.
         """
         check_choice(f"{cls.__name__}.bundled", "dataset", dataset, _BUNDLED)
         from sklearn import datasets  # type: ignore[import-untyped]
@@ -216,7 +221,7 @@ class Classification(Environment):
 
     @property
     def classes(self) -> list[Any]:
-        """What each action stands for: its number, or the name that was given.
+        """Class of each action: its number, or the given name.
 
         >>> Classification([[0.0], [1.0]], ["spam", "ham"]).classes
         ['ham', 'spam']
@@ -225,19 +230,19 @@ class Classification(Environment):
 
     @property
     def horizon(self) -> int | None:
-        """The number of rows where they come once, else None."""
+        """Number of rows if there is one pass, else None."""
         return None if self.shuffle else len(self._rows)
 
     @property
     def contexts(self) -> list[FloatArray] | None:
-        """The rows; not known ahead where they are scaled as they come."""
+        """The scaled rows; None if the rows are scaled as they arrive."""
         return list(self._rows) if self._scaler is None else None
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
         if not self.shuffle and horizon > len(self._rows):
             raise ParameterError(
-                f"Classification holds {len(self._rows)} rounds in order; {horizon} were asked "
-                "for. With shuffle=True there is no end."
+                f"Classification has {len(self._rows)} rounds, less than the horizon {horizon}. "
+                "Reduce the horizon, or pass shuffle=True for unlimited rounds."
             )
         scaler = None if self._scaler is None else self._scaler()
         n = len(self._rows)
@@ -258,8 +263,8 @@ def _check_rows(owner: object, rows: Any) -> NDArray[Any]:
         for name, column in columns_of(rows):
             if as_array(column).dtype.kind not in "fiub":
                 raise ContextError(
-                    f"Column {str(name)!r} of rows holds {as_list(column)[0]!r:.40}, no number: "
-                    "leave it out, or encode the rows by hannan.features.Features first."
+                    f"Column {str(name)!r} of rows holds {as_list(column)[0]!r:.40}, not a number. "
+                    "Leave out the column, or encode the rows with hannan.features.Features first."
                 )
     if table.ndim != 2 or 0 in table.shape or table.dtype.kind not in "fiub":
         raise refuse(owner, "rows", "numbers [n, p]", rows)
@@ -276,7 +281,7 @@ def _check_rows(owner: object, rows: Any) -> NDArray[Any]:
 def _check_labels(
     owner: object, labels: Any, n_rows: int, n_actions: int | None
 ) -> tuple[NDArray[np.intp], list[str] | None]:
-    """The labels as numbers, and the names that they had."""
+    """Return the labels as numbers, and their names if they have names."""
     found, names = as_array(labels), None
     if found.dtype.kind in "UO" and all(isinstance(each, str) for each in found.ravel().tolist()):
         classes, found = np.unique(found.astype(str), return_inverse=True)
@@ -290,7 +295,8 @@ def _check_labels(
     if outside.any():
         row = int(np.argmax(outside))
         raise LossError(
-            f"Labels must be from 0 to {most}; that of row {row}, counting from 0, is {found[row]}."
+            f"Labels must be from 0 to {most}; the label of row {row}, counting from 0, is "
+            f"{found[row]}."
         )
     return found.astype(np.intp), names
 
@@ -298,7 +304,7 @@ def _check_labels(
 def _scaled(
     owner: object, table: NDArray[Any], scale: float | str | None
 ) -> tuple[NDArray[Any], Callable[[], Any] | None]:
-    """The rows to keep, and a factory of scalers where rows are scaled as they arrive."""
+    """Return the rows to store, and a factory of scalers if rows are scaled as they arrive."""
     if isinstance(scale, str):
         check_choice(owner, "scale", scale, ("unit", *RUNNING))
         if scale in RUNNING:

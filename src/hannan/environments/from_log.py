@@ -30,13 +30,13 @@ from hannan.environments._tabular import InFile
 
 METHODS = ("rejection", "importance")
 _TINY = 5e-324  # the smallest number above zero
-_CELLS = 50_000_000  # of features, up to which a log is checked in parts that they define
+_CELLS = 50_000_000  # most cells of features for which the check uses the features
 
 
 class LoggedRound(Round):
-    """A round whose loss is known for the logged action, `current`, only.
+    """A round in which only the loss of the logged action, `current`, is known.
 
-    Its weight is 0 until an action is revealed, and if that is not the logged one.
+    Its weight is 0 until an action is revealed, and stays 0 unless this is the logged action.
     """
 
     __slots__ = ("_full", "_known", "_weight")
@@ -59,7 +59,7 @@ class LoggedRound(Round):
     def reveal(
         self, action: Action, feedback: Feedback = Feedback.FULL
     ) -> FloatArray | float | None:
-        """Estimated losses; or, by rejection, the loss of the logged action if it is this one."""
+        """Return estimated losses; by rejection, the logged loss if this is the logged action."""
         self.action = action
         self.weight = self._weight if action == self.current else 0.0
         if self._full:
@@ -83,18 +83,18 @@ class Logged(Environment):
 
     @property
     def estimates_range(self) -> tuple[float, float]:
-        """(low, high) of the estimates that learners are shown by importance weighting."""
+        """(low, high) of the loss estimates that learners observe by importance weighting."""
         raise NotImplementedError
 
     def meet(self, learner: Any) -> None:
-        """Refuse a learner that cannot learn from this log, or not from estimates."""
+        """Raise `ParameterError` for a learner that cannot learn from this log by this method."""
         name, taken = type(learner).__name__, getattr(learner, "loss_range", None)
         full = getattr(learner, "feedback", Feedback.FULL) is Feedback.FULL
         if self.method != "importance":
             if full and getattr(learner, "oracle", None) is not None:
                 raise ParameterError(
-                    f"{name} learns from the losses of all actions, which a log does not hold: use "
-                    "method='importance', or a learner with bandit feedback."
+                    f"{name} learns from the losses of all actions, which a log does not contain. "
+                    "Use method='importance', or a learner with bandit feedback."
                 )
             return
         low, high = self.estimates_range
@@ -103,65 +103,69 @@ class Logged(Environment):
             if not full:
                 advice = "Use method='rejection' for a learner with bandit feedback"
             raise ParameterError(
-                f"{name} takes losses in loss_range={tuple(taken)}, but by importance weighting "
-                f"learners are shown estimates of losses, here from {low:g} to {high:g}. {advice}."
+                f"{name} takes losses in loss_range={tuple(taken)}, but importance weighting gives "
+                f"learners estimates of losses, here from {low:g} to {high:g}. {advice}."
             )
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
 class FromLog(Logged, InFile):
-    r"""The rows of a log: the action b that was taken, its probability p and what it cost.
+    r"""Replay a log of actions, with their propensities and their losses or rewards.
 
-    By *rejection* a learner keeps a row of the log if it chooses the logged action, and then with
-    probability :math:`p_{\min}/p`, as if the logging policy had been uniform: the rows kept are a
-    real, shorter game. In other rows it gets no feedback. By *importance* weighting it is shown an
-    unbiased estimate of all losses in every row, as with full information,
+    Each row holds the chosen action b, its propensity p and its loss. By *rejection* a learner uses
+    a row of the log only if it chooses the logged action, and then with probability
+    :math:`p_{\min}/p`. The used rows are then a real, shorter run, as if the logging policy had
+    been uniform. In other rows the learner gets no feedback. By *importance* weighting the learner
+    observes an unbiased estimate of all losses in every row, as with full information,
 
     .. math:: \hat\ell_t(a) = c_t + \frac{1[a = b_t]}{p_t}(\ell_t - c_t).
 
-    In both, a round in which the logged action is played has the weight w = 1 (rejection) or 1/p
-    (importance), others have 0; :math:`\sum w \ell / \sum w` estimates the mean loss.
+    In both methods, a round in which the learner plays the logged action has the weight w = 1
+    (rejection) or 1/p (importance). Other rounds have weight 0. The ratio :math:`\sum w \ell / \sum
+    w` estimates the mean loss.
 
     Parameters
     ----------
     path, context, categorical, scale, missing, dialect, oracle
         As in `FromFile`.
     action
-        The column that names the action taken.
+        Column of the logged actions.
     loss, reward
-        The column that holds what it cost, or what it earned; give one. A reward r counts as the
-        loss high - r, with the end of its range.
+        Column of the losses, or of the rewards, of the logged actions; pass one of the two. A
+        reward r counts as the loss high - r, where high is the upper end of `value_range`.
     propensity
-        The column of the probabilities with which the logged actions were taken; or a number
-        where it was always the same, 1/K for uniform logging. "estimate" (unless a column has this
-        name) estimates them from the context by `hannan.off_policy.estimate_propensities`: this
-        assumes that nothing but the context influenced both the choice and the outcome.
+        Column of the propensities: the probabilities with which the logged actions were chosen. A
+        number if this probability was constant, 1/K for uniform logging. "estimate" (unless a
+        column has this name) estimates the propensities from the context by
+        `hannan.off_policy.estimate_propensities`. This assumes that nothing except the context
+        influenced both the choice and the outcome.
     actions
-        The possible actions; by default all in the log.
+        List of the possible actions. Default: all actions in the log.
     method
-        "rejection", for learners with bandit feedback, or "importance", for learners with full
-        information; estimates leave [0, 1], so these need loss_range=None (or
-        `estimates_range`).
+        "rejection" (default), for learners with bandit feedback, or "importance", for learners with
+        full information. Estimates can lie outside [0, 1], so learners need loss_range=None (or
+        `estimates_range`) with "importance".
     value_range
-        (low, high) of the loss or reward column, mapped to [0, 1].
+        (low, high) of the loss or reward column, mapped to [0, 1]. Default (0, 1).
     baseline
-        c: a number in [0, 1], where 0 is the textbook estimate; or "running", the mean of the
-        losses logged so far.
+        Baseline c of the estimate: a number in [0, 1], where 0 gives the textbook estimate, or
+        "running" (default), the mean of the losses logged so far.
     floor
-        p_min, for rejection; by default the smallest probability in the log. A larger one keeps
-        more rows, at the price of a bias against actions that were logged more rarely.
+        Probability p_min for rejection, in (0, 1]. Default: the smallest propensity in the log. A
+        larger value uses more rows, but biases the results against actions that were logged more
+        rarely.
     check
         Whether to raise `PropensityError` if the propensities cannot be right, see
-        `hannan.off_policy.check_propensities`. The log is read once for it. Default True.
+        `hannan.off_policy.check_propensities`. This reads the log once. Default True.
     max_columns, max_unpacked
         As in `FromFile`.
 
     Attributes
     ----------
     actions
-        The actions, in order.
+        Names of the actions, in order.
     left_out
-        Rows that are not played, why, and by action.
+        Rows that are left out, with the reasons and by action.
 
     Examples
     --------
@@ -225,7 +229,7 @@ class FromLog(Logged, InFile):
 
     @cached_property
     def propensities(self) -> FloatArray:
-        """Propensities of the rows that are played, logged or estimated; the log is read once."""
+        """Propensities of the played rows, logged or estimated; reads the log once."""
         if self._estimates:
             return self._estimated()
         batches = self._batches(self.horizon) if self.horizon else ()
@@ -233,13 +237,13 @@ class FromLog(Logged, InFile):
 
     @cached_property
     def smallest_propensity(self) -> float:
-        """The smallest probability in the log; the file is read once for it."""
+        """Smallest propensity in the log; reads the file once."""
         if not isinstance(self.propensity, str):
             return float(self.propensity or 1.0)
         return float(self.propensities.min(initial=1.0))
 
     def _chances(self, numbers: IntArray, columns: list[Any], start: int = 0) -> FloatArray:
-        """Propensities of a batch, of which `start` rows were played before."""
+        """Return the propensities of a batch, after `start` rows of earlier batches."""
         values = columns[1]
         if self._estimates:
             return self.propensities[start : start + len(values)]
@@ -249,7 +253,7 @@ class FromLog(Logged, InFile):
 
     def _estimated(self) -> FloatArray:
         stream = Stream(self._features)
-        for _ in range(2):  # the second time contexts are scaled by all rows
+        for _ in range(2):  # the second pass scales contexts by all rows
             logged, rows = [], []
             for _, (places, _, *shown) in self._batches(self.horizon):
                 logged.append(places)
@@ -258,7 +262,7 @@ class FromLog(Logged, InFile):
         return estimate_propensities(X, np.concatenate(logged), self.n_actions)
 
     def _check_propensities(self) -> None:
-        """Read the log and refuse propensities that cannot be right."""
+        """Read the log and raise `PropensityError` for propensities that cannot be right."""
         codes = Codes(self._features)
         logged, chances, tables, outcomes = [], [], [], []
         small = self.horizon * len(codes.names) <= _CELLS
@@ -283,11 +287,11 @@ class FromLog(Logged, InFile):
 
     @property
     def estimates_range(self) -> tuple[float, float]:
-        r"""(low, high) of what :math:`\hat\ell` may be, by the smallest probability."""
+        r"""(low, high) of the estimates :math:`\hat\ell`, given the smallest propensity."""
         return range_of_estimates(self.baseline, (0.0, 1.0), self.smallest_propensity)
 
     def columns(self) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Return the logged actions, their outcomes as the file holds them, and propensities."""
+        """Return the logged actions, their outcomes as in the file, and their propensities."""
         parts: list[Any] = [(np.empty(0, dtype=np.intp), np.empty(0))]
         for numbers, (logged, values, *_) in self._batches(self.horizon):
             self._check_range([self._outcome], values[:, :1], numbers, self._range)
@@ -314,7 +318,7 @@ class FromLog(Logged, InFile):
             table = np.repeat(c[:, None], self.n_actions, axis=1)
             table[np.arange(len(c)), logged] += (losses - c) / p
             estimates = [row.copy() for row in table]
-            # By rejection 1 where a row may be used, so that logging looks uniform.
+            # By rejection, 1 in the rows to use, so that logging looks uniform.
             weights = 1.0 / p if full else (own_rng.random(len(p)) * p < floor).astype(np.float64)
             contexts = stream.contexts(found, len(losses))
             rows = contexts, estimates, logged.tolist(), losses.tolist(), weights.tolist()
@@ -322,23 +326,23 @@ class FromLog(Logged, InFile):
                 yield LoggedRound(*row, full)
 
     def _checked(self, values: FloatArray, numbers: IntArray) -> FloatArray:
-        why = "is no probability in (0, 1] of an action that was taken; divide percentages by 100"
+        why = "is not a probability in (0, 1]; divide percentages by 100"
         self._check_range([str(self.propensity)], values[:, None], numbers, (_TINY, 1.0), why)
         return values
 
     def _check_outcome(self) -> str:
-        """The column of losses or rewards."""
+        """Return the column of losses or rewards, and check the parameters."""
         if (self.loss is None) == (self.reward is None):
             raise ParameterError(
-                "FromLog needs either loss= or reward=, the column of what the logged action cost "
-                f"or earned; got loss={self.loss!r} and reward={self.reward!r}."
+                "FromLog needs either loss= or reward=, the column of the losses or rewards of the "
+                f"logged actions; got loss={self.loss!r} and reward={self.reward!r}."
             )
         p = self.propensity
         if p is None:
             raise ParameterError(
-                "FromLog needs propensity=, the column of the probabilities with which the logged "
-                "actions were taken; 'estimate' if they were not logged; or a number only if each "
-                "row's action was drawn uniformly at random."
+                "FromLog needs propensity=. Pass the column of the probabilities with which the "
+                "logged actions were chosen, or 'estimate' if they were not logged. Pass a number "
+                "only if each row's action was drawn uniformly at random."
             )
         if not isinstance(p, str) and not 0.0 < check_probability(self, "propensity", p) <= 1.0:
             raise refuse(self, "propensity", "a column or a number in (0, 1]", p)
@@ -354,14 +358,14 @@ class FromLog(Logged, InFile):
 def range_of_estimates(
     baseline: float | str, losses: tuple[float, float], p: float
 ) -> tuple[float, float]:
-    """What c + (loss - c)/p may be for losses in a range and probabilities of at least p."""
+    """Return the range of c + (loss - c)/p, for losses in a range and propensities >= p."""
     low, high = losses
     least, most = (low, high) if isinstance(baseline, str) else (baseline, baseline)
     return most + (low - most) / p, least + (high - least) / p
 
 
 class Means:
-    """c of each row: a constant, or the mean loss of the rows before (1/2 before the first)."""
+    """Baseline c of each row: a constant, or the mean loss of earlier rows (at first 1/2)."""
 
     def __init__(self, baseline: float | str) -> None:
         self._fixed = None if isinstance(baseline, str) else float(baseline)
@@ -369,10 +373,10 @@ class Means:
         self._count = 0
 
     def before(self, losses: FloatArray) -> FloatArray:
-        """c of the next rows, of which these are the losses."""
+        """Return c for the next rows, which have these losses."""
         if self._fixed is not None:
             return np.full(len(losses), self._fixed)
-        # The sum so far is added first, so that rounding does not depend on the batches.
+        # Start the sum at its value so far, so that rounding does not depend on the batches.
         sums = np.cumsum(np.concatenate(([self._sum], losses)))
         counts = self._count + np.arange(len(losses))
         self._sum = float(sums[-1])

@@ -20,14 +20,14 @@ from hannan.environments._files import BATCH
 from hannan.environments._tabular import InFile, Tabular
 
 Batch = tuple[NDArray[Any], list[int | None], list[NDArray[Any]]]
-"""Places of the right classes or losses [n, K]; actions taken; columns of the context."""
+"""Indices of the right classes, or losses [n, K]; logged actions; columns of the context."""
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
 class Replay(Tabular):
-    """Rows that hold the losses of all actions: the right class, or a column for each action.
+    """Rows that hold the losses of all actions, as the right class or as a column per action.
 
-    Subclasses call `_replay` with a table.
+    A subclass calls `_replay` with its table.
     """
 
     label: str | None = None
@@ -67,7 +67,7 @@ class Replay(Tabular):
             )
 
     def right_classes(self, horizon: int) -> Iterator[int]:
-        """The place in `classes` of the right class of each row."""
+        """Yield the index in `classes` of the right class of each row."""
         for outcomes, _, _ in self._read(horizon):
             yield from outcomes.tolist()
 
@@ -81,7 +81,7 @@ class Replay(Tabular):
             yield from map(Round, contexts, losses, repeat(0), current)
 
     def _read(self, horizon: int) -> Iterator[Batch]:
-        """The first `horizon` rows, checked."""
+        """Yield the first `horizon` rows, checked."""
         for numbers, (outcomes, *shown) in self._batches(horizon):
             current: list[int | None] = [None] * len(outcomes)
             if self.current is not None:
@@ -98,7 +98,7 @@ class Replay(Tabular):
         return (losses - low) / (high - low)
 
     def _outcome_names(self) -> list[str]:
-        """The columns that hold the losses."""
+        """Return the columns that hold the losses."""
         label, losses, labels = self.label, self.losses, self.labels
         if (label is None) == (losses is None):
             raise ParameterError(
@@ -121,64 +121,66 @@ class Replay(Tabular):
 
 @dataclass(repr=False, eq=False, kw_only=True)
 class FromFile(InFile, Replay):
-    r"""The rows of a CSV, JSON-lines or Parquet file, in order: an oblivious adversary.
+    r"""Replay the rows of a CSV, JSON Lines or Parquet file in order (an oblivious adversary).
 
     The file is read in batches, so it may be larger than memory. Numbers are standardised by the
-    mean and deviation of the rows so far. Columns of categories become one indicator for each
-    category.
+    mean and deviation of the rows so far. A categorical column becomes one indicator per category.
 
     Parameters
     ----------
     path
-        A file .csv, .tsv, .txt, .jsonl or .ndjson, each also in .gz or .zip, or .parquet (needs
-        pyarrow).
+        Path of a file .csv, .tsv, .txt, .jsonl or .ndjson, each also with .gz or .zip, or .parquet
+        (requires pyarrow).
     context
-        Columns that are shown before acting: a list of names makes vectors. One name by itself:
-        the context is that column's number, as it is. None: a problem without contexts. Pairs
-        (name, kind), or a mapping, declare kinds of columns: "number", "category", "flag", "text",
-        "date" or a column of `hannan.features`. Rows are then encoded by `Features`, and values
-        may be missing.
+        Columns that are known before the decision. A list of names makes feature vectors. For a
+        single name, the context is the number in this column. None (default) means a problem
+        without contexts. Pairs (name, kind), or a mapping, declare kinds of columns: "number",
+        "category", "flag", "text", "date" or a column of `hannan.features`. `Features` then encodes
+        the rows, and values may be missing.
     label
-        The column that holds the right class: playing it costs 0, any other class costs 1.
+        Column of the right class: the right class costs 0, any other class costs 1.
     losses
-        In place of `label`: for each action the column that holds its loss.
+        Columns of the losses, one per action, instead of `label`.
     labels
-        The classes, in the order of the actions. By default all that the column holds, at most
-        1000, for which the file is read once in advance.
+        List of the classes, in the order of the actions. Default: all classes in the column, at
+        most 1000; the file is then read once in advance.
     categorical
-        Columns of `context` that hold categories, not numbers; a mapping from names to lists
-        declares the categories, else the file is read once in advance.
+        Columns of `context` that hold categories, not numbers. A mapping from names to lists
+        declares the categories; otherwise the file is read once in advance.
     scale
-        "running", or None for numbers as they are.
+        "running" (default) standardises numbers by the rows so far; None leaves them unchanged.
     value_range
-        (low, high) of the losses in the file; they are mapped to [0, 1]. None leaves them alone.
+        (low, high) of the losses in the file, mapped to [0, 1]. None (default) leaves the losses
+        unchanged.
     current
-        The column that names the action taken in the data: a class, or one of the columns `losses`;
-        anything else is an error. Each round then has it in `round.current`, and a trace holds its
-        losses in `trace.current_losses`.
+        Column of the action of your current rule: a class, or one of the columns `losses`. Any
+        other value raises `LossError`. Each round then holds the action in `round.current`, and a
+        trace holds its losses in `trace.current_losses`.
     cost
-        What actions cost where a class is right, such as ``{"fraud": {"pass": 50, "block": 0},
-        "good": {"pass": 0, "block": 2}}``. If the actions are the classes, what is not said costs 0
-        for the right class and 1 for another.
+        Cost of each action for each right class, such as ``{"fraud": {"pass": 50, "block": 0},
+        "good": {"pass": 0, "block": 2}}``. If the actions are the classes, the default costs are 0
+        for the right class and 1 for another class.
     missing
-        What becomes of rows that lack a label, a loss or what was done: "refuse" or "drop".
+        Treatment of rows without a label, a loss or an action of the current rule: ``"refuse"``
+        (default) raises an error, and ``"drop"`` leaves out the rows.
     dialect
-        How text is written, if it is not to be found out: a mapping with some of ``delimiter``,
-        ``decimal`` ("." or ","), ``encoding`` and ``header`` (a boolean).
+        Format of a text file: a mapping with some of ``delimiter``, ``decimal`` ("." or ","),
+        ``encoding`` and ``header`` (a boolean). Default: detected from the file.
     oracle
-        A policy class to measure regret against.
+        Policy class (oracle) that regret is measured against. Default None.
     max_columns
-        Columns that the file may have, 10,000 by default; a row may have 1,024 characters for each.
+        Maximum number of columns of the file, 10,000 by default. A row can have 1,024 characters
+        per allowed column.
     max_unpacked
-        Bytes that a .gz or .parquet file may unpack to; by default 50 times its size, and at least
-        16 MiB.
+        Maximum number of bytes to which a .gz or .parquet file can unpack. Default: 50 times its
+        size, and at least 16 MiB.
 
     Attributes
     ----------
     actions
-        The names of the actions: labels, or columns of losses.
+        Names of the actions: labels, or columns of losses.
     classes
-        What the column `label` holds; None where losses stand in columns.
+        Classes in the column `label`; None if `losses` is given.
 
     Examples
     --------
@@ -203,16 +205,16 @@ class FromFile(InFile, Replay):
 
 @dataclass(repr=False, eq=False, kw_only=True)
 class FromFrame(Replay):
-    r"""The rows of a table, in order: some columns are the context, others hold the losses.
+    r"""Replay the rows of a data frame: some columns are the context, others hold the losses.
 
-    The rounds are those of `FromFile` on a file of the same rows; but every cell is checked
-    beforehand, and the contexts are known.
+    The rounds are the same as with `FromFile` on a file of the same rows. In contrast to
+    `FromFile`, every cell is checked in advance, and the contexts are known.
 
     Parameters
     ----------
     frame
-        A frame of pandas or polars, a table of pyarrow, a mapping of names to arrays: anything
-        whose columns `frame[name]` become arrays.
+        A frame of pandas or polars, a table of pyarrow, a mapping of names to arrays, or any other
+        object whose columns `frame[name]` convert to arrays.
     context, label, losses, labels, categorical, scale, value_range, current, cost, missing, oracle
         As in `FromFile`.
 
@@ -254,23 +256,24 @@ class FromFrame(Replay):
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
         if horizon > self.horizon:
             raise ParameterError(
-                f"There are {self.horizon} rows in the frame; {horizon} were asked for."
+                f"Cannot play {horizon} rounds: the frame has only {self.horizon} rows. Reduce the "
+                "horizon."
             )
         return islice(super().rounds(horizon, rng), horizon)
 
     def _read(self, horizon: int) -> Iterator[Batch]:
-        """All rows, which were checked when the frame was given."""
+        """Yield all rows, which the constructor has checked."""
         return iter(self._kept)
 
 
 class FrameTable(Table):
-    """The rows of a frame; only the requested columns are accessed."""
+    """Rows of a frame; only the requested columns are accessed."""
 
     def __init__(self, owner: object, frame: Any) -> None:
         self.source = "the frame"
         self._owner = owner
         self._frame = frame
-        # pyarrow has `column_names`, and columns that are the data.
+        # In pyarrow, `column_names` are the names, and `columns` the data.
         for names in ("column_names", "columns", "keys"):
             if hasattr(frame, names):
                 found = getattr(frame, names)
@@ -282,7 +285,7 @@ class FrameTable(Table):
         arrays = {name: self._column(name) for name in columns}
         rows = len(next(iter(arrays.values())))
         if rows == 0 or any(len(values) != rows for values in arrays.values()):
-            accepted = "a table of columns of the same length, not empty"
+            accepted = "a non-empty table with columns of equal length"
             raise refuse(self._owner, "frame", accepted, self._frame)
         for start in range(0, rows, BATCH):
             yield start + 1, {name: v[start : start + BATCH] for name, v in arrays.items()}
@@ -290,18 +293,19 @@ class FrameTable(Table):
     def _column(self, name: str) -> NDArray[Any]:
         values = np.asarray(self._frame[name])
         if values.ndim != 1:
-            raise refuse(self._owner, "frame", f"a table whose column {name!r} is one", self._frame)
+            raise refuse(self._owner, "frame", f"a table with one column {name!r}", self._frame)
         return values
 
 
 def _check_cost(owner: object, cost: Any, classes: Sequence[Any]) -> tuple[list[Any], FloatArray]:
-    """The actions, and what each of them costs in each class [class, action].
+    """Return the actions, and their costs as a table [class, action].
 
-    `cost` has for a class what actions cost. Where all of its actions are classes too, all classes
-    are actions: what is not said costs nothing for the right class, and 1 for another. Else the
-    actions are those that it names, and it must say what they all cost in all classes.
+    `cost` maps classes to the costs of actions. If all of its actions are classes too, all classes
+    are actions: a cost that is not given is 0 for the right class, and 1 for another class.
+    Otherwise the actions are those named in `cost`, which must give the cost of every action in
+    every class.
     """
-    accepted = "a mapping from classes to mappings from actions to what they cost"
+    accepted = "a mapping from classes to mappings from actions to numbers"
     if not isinstance(cost, Mapping) or not all(isinstance(row, Mapping) for row in cost.values()):
         raise refuse(owner, "cost", accepted, cost)
     places = {str(name): i for i, name in enumerate(classes)}
@@ -309,7 +313,7 @@ def _check_cost(owner: object, cost: Any, classes: Sequence[Any]) -> tuple[list[
         if str(name) not in places:
             known = ", ".join(map(repr, places))
             raise ParameterError(
-                f"Costs are given for the class {name!r}; there are {known[:500]}."
+                f"cost= has an unknown class {name!r}. The classes are {known[:500]}."
             )
     named = list(dict.fromkeys(str(action) for row in cost.values() for action in row))
     actions, table = named, np.full((len(classes), len(named)), math.nan)
@@ -327,18 +331,19 @@ def _check_cost(owner: object, cost: Any, classes: Sequence[Any]) -> tuple[list[
         near = difflib.get_close_matches(str(actions[k]), places, n=1)
         meant = f" Did you mean the class {near[0]!r}?" if near and near[0] != actions[k] else ""
         raise ParameterError(
-            f"The cost of {actions[k]!r} where {classes[i]!r} is right must be a finite number."
-            f"{meant} Where actions are not the classes, every action needs a cost in every class."
+            f"The cost of {actions[k]!r} when {classes[i]!r} is right must be a finite number."
+            f"{meant} If actions are not the classes, give every action a cost in every class."
         )
     _check_right(classes, actions, table)
     return actions, table
 
 
 def _check_right(classes: Sequence[Any], actions: Sequence[Any], costs: FloatArray) -> None:
-    """Refuse costs by which it is worst to be right, where the actions are the classes."""
+    """Raise `ParameterError` if actions are classes and a right class has the largest cost."""
     for i, row in enumerate(costs):
         if actions == [*classes] and len(row) > 1 and row[i] > np.delete(row, i).max():
             raise ParameterError(
-                f"cost= says that {classes[i]!r} costs {row[i]:g} where it is right, and all else "
-                "less. Give for each right class what the other ones cost; rewards are negative."
+                f"In cost=, {classes[i]!r} costs {row[i]:g} where it is right, more than any other "
+                "action. Give for each right class the costs of the other classes; write rewards "
+                "as negative costs."
             )

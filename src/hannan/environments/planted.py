@@ -1,4 +1,4 @@
-"""Losses built around policies of a class."""
+"""Environments whose losses are built around policies of a class."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class DrawnContexts(Environment):
         return self._contexts
 
     def _draws(self, horizon: int, rng: np.random.Generator) -> Iterator[tuple[int, FloatArray]]:
-        """For each round the number of a context and a uniform variate for each element."""
+        """Yield for each round the index of a context, and a uniform variate for each element."""
         block = 1024
         for start in range(0, horizon, block):
             size = min(block, horizon - start)
@@ -35,7 +35,7 @@ class DrawnContexts(Environment):
 
 
 class PlantedWorld(DrawnContexts):
-    """Losses of 0 or 1 whose probabilities are determined by some policies."""
+    """Losses of 0 or 1 whose probabilities depend on a few policies."""
 
     oracle: Oracle
 
@@ -47,13 +47,13 @@ class PlantedWorld(DrawnContexts):
                 f"{who} needs contexts= for {type(oracle).__name__}: the contexts that may arrive."
             )
         if oracle.n_actions is None:
-            raise ParameterError(f"{who} needs an oracle that knows n_actions.")
+            raise ParameterError(f"{who} needs an oracle with n_actions, not None.")
         self.oracle = oracle
         self.n_actions = oracle.n_actions
         self._contexts = list(known)
 
     def _plant(self, count: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-        """What randomly drawn policies choose, [count, d, K]: leaders under noise alone."""
+        """Return the choices of `count` random policies, [count, d, K]: leaders of noise only."""
         known = self.oracle.check_contexts(self._contexts)
         noise = self.oracle.noise(known, seed_key(int(rng.integers(2**63))), 0, 2**26)
         policies = self.oracle.objective().leaders(Draw(noise, 0, 1.0), count)
@@ -67,17 +67,18 @@ class PlantedWorld(DrawnContexts):
 class PlantedPolicy(PlantedWorld):
     """A stochastic environment in which a randomly chosen policy of the class is best.
 
-    Contexts are drawn uniformly from a set. Each element's loss is 1 with probability `good` if
-    the planted policy chooses it and with probability `bad` otherwise, else 0.
+    Contexts are drawn uniformly from a set. Each element's loss is 0 or 1. It is 1 with probability
+    `good` if the planted policy chooses the element, and with probability `bad` otherwise.
 
     Parameters
     ----------
     oracle
-        The policy class.
+        Policy class from which the planted policy is drawn.
     contexts
-        The contexts that may arrive; by default the oracle's own.
+        Contexts that may arrive. Default: the contexts of the oracle.
     good, bad
-        Probabilities of a loss where the planted policy chooses an element and elsewhere.
+        Probabilities of loss 1 for the elements that the planted policy chooses, and for all
+        others. By default 0.3 and 0.5.
 
     Examples
     --------
@@ -89,7 +90,7 @@ class PlantedPolicy(PlantedWorld):
     """
 
     switches = 0
-    """How often the planted policy is replaced."""
+    """Number of times that the planted policy is replaced."""
 
     def __init__(
         self,
@@ -114,14 +115,16 @@ class PlantedPolicy(PlantedWorld):
 
 
 class Switching(PlantedPolicy):
-    """`PlantedPolicy` with a policy that is replaced k times, at equal distances.
+    """A stochastic environment whose best policy changes k times, at equal distances.
+
+    Each part of the run is a `PlantedPolicy` with a new policy.
 
     Parameters
     ----------
     oracle, contexts, good, bad
         As in `PlantedPolicy`.
     switches
-        k, the number of changes.
+        Number of changes k. Default 3.
 
     Examples
     --------
@@ -146,20 +149,20 @@ class Switching(PlantedPolicy):
 
 
 class LeaderPunisher(PlantedPolicy):
-    """The action of the best policy so far costs 1.
+    """An adversary that gives loss 1 to the action of the best policy so far.
 
-    A few policies of the class, chosen at random, are good: their elements cost 1 with probability
-    `good`, all others with probability `bad`. Then the elements that the leader (the best policy
-    for all losses so far, without noise) would choose are made to cost 1. So following the leader
-    loses in every round, while the good policies take turns at leading and each pays only for its
-    share of the rounds. The losses do not depend on what is played.
+    A few random policies of the class are good: their elements cost 1 with probability `good`, all
+    others with probability `bad`. The adversary then sets the loss of the leader's elements to 1.
+    The leader is the best policy on all losses so far, without noise. So a learner that follows the
+    leader loses in every round. The good policies take turns as leader, and each of them loses only
+    in its share of the rounds. The losses do not depend on the learner's actions.
 
     Parameters
     ----------
     oracle, contexts, good, bad
         As in `PlantedPolicy`.
     planted
-        Number of good policies.
+        Number of good policies. Default 3.
 
     Examples
     --------
@@ -196,22 +199,23 @@ class LeaderPunisher(PlantedPolicy):
 
 
 class Bait(PlantedWorld):
-    """One policy is the worst in the first part of the game and by far the best afterwards.
+    """An environment whose best policy has the largest losses in the first part of the run.
 
-    A policy of the class, chosen at random, has elements that cost `early` in the mean during
-    the first part of the rounds and `late` in the rest; all other elements cost `other`
-    throughout. A learner that abandons the policy in the first part pays `other` to the end.
+    A random policy of the class has elements with mean loss `early` during the first part of the
+    rounds, and `late` during the rest. All other elements have mean loss `other` throughout. A
+    learner that abandons the policy in the first part pays `other` until the end.
 
     Parameters
     ----------
     oracle, contexts
         As in `PlantedPolicy`.
     early, late, other
-        Mean losses of the policy's elements in the two parts, and of all others.
+        Mean losses of the policy's elements in the two parts, and of all other elements. By default
+        0.9, 0.1 and 0.5.
     part
-        How long the first part is, as a share of the game.
+        Length of the first part, as a share of the rounds. Default 0.2.
     noisy
-        Whether losses are 0 or 1 with these means, or the means themselves.
+        Whether losses are 0 or 1 with these means (default), or the means themselves.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Adversaries that punish a favourite action."""
+"""Adversaries that punish the favourite action of the learner."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from hannan.environments.planted import DrawnContexts
 
 
 class Punisher(DrawnContexts):
-    """Losses that are rare except on one action, which is chosen again in every round."""
+    """Base class of adversaries that give loss 1 to one action per round, the favourite."""
 
     oblivious = False
 
@@ -60,11 +60,11 @@ class Punisher(DrawnContexts):
         return {**super().params, **self._given}
 
     def _draws(self, horizon: int, rng: np.random.Generator) -> Iterator[tuple[int, FloatArray]]:
-        # A learner with the same seed as the game may draw from this very stream, so use another.
+        # Use another stream, because a learner with the same seed may draw from this one.
         return super()._draws(horizon, rng.spawn(1)[0])
 
     def _losses(self, u: FloatArray, favourite: Any) -> FloatArray:
-        """1 on the favourite's elements, elsewhere 1 with probability `low`."""
+        """Return losses of 1 on the favourite's elements, elsewhere 1 with probability `low`."""
         losses = (u < self.low).astype(np.float64)
         if favourite is not None:
             losses[list(favourite) if isinstance(favourite, tuple) else favourite] = 1.0
@@ -73,7 +73,7 @@ class Punisher(DrawnContexts):
     def _check_actions(self, n_actions: int | None) -> int:
         who, known = type(self).__name__, None if self.oracle is None else self.oracle.n_actions
         if n_actions is None and known is None:
-            raise ParameterError(f"{who} needs n_actions=, or an oracle that knows it.")
+            raise ParameterError(f"{who} needs n_actions=, or an oracle with n_actions.")
         if None not in (known, n_actions) and known != n_actions:
             raise ParameterError(f"{who} got n_actions={n_actions} and an oracle with {known}.")
         return check_integer(self, "n_actions", known if n_actions is None else n_actions, 1)
@@ -90,8 +90,8 @@ class Punisher(DrawnContexts):
             found = range(self.n_contexts) if oracle is None else oracle.contexts
         if found is None or len(found) == 0:
             raise ParameterError(
-                f"{who} needs contexts=, those that may arrive, or features=, the length of "
-                "random vectors."
+                f"{who} needs contexts=, the contexts that may arrive, or features=, the length of "
+                "random context vectors."
             )
         if oracle is not None:
             for context in found:
@@ -100,19 +100,19 @@ class Punisher(DrawnContexts):
 
 
 class Tally:
-    """How often each action was seen, and the favourite: the most frequent one.
+    """Counts of actions, and the favourite, which is the most frequent action.
 
-    Ties go to the smallest action, sets being compared element by element.
+    Ties go to the smallest action; sets are compared element by element.
     """
 
     def __init__(self) -> None:
         self.favourite: Any = None
-        """An int, a tuple of elements, or None before anything was seen."""
+        """An int, a tuple of elements, or None before the first action."""
         self._counts: Counter[Any] = Counter()
         self._most = 0
 
     def add(self, action: Action) -> None:
-        """Count one more."""
+        """Count an action."""
         key = int(action) if isinstance(action, int | np.integer) else tuple(action.tolist())
         self._counts[key] += 1
         count = self._counts[key]
@@ -121,32 +121,32 @@ class Tally:
 
 
 class AsksCopies(Environment):
-    """An adversary that asks copies of the learner that it plays against."""
+    """Base class of adversaries that query copies of the learner."""
 
     oblivious = False
     copies: int
     _learner: Any = None
 
     def meet(self, learner: Any) -> None:
-        """Ask copies of this learner from now on."""
+        """Set the learner whose copies are queried."""
         if not callable(getattr(learner, "would_play", None)):
             raise InputTypeError(
-                f"{type(self).__name__} asks a learner what copies of it would play; "
-                f"{type(learner).__name__} has no would_play(context, copies, seed)."
+                f"{type(self).__name__} queries copies of the learner, but "
+                f"{type(learner).__name__} has no method would_play(context, copies, seed)."
             )
         self._learner = learner
 
     def _first_seed(self, rng: np.random.Generator) -> int:
-        """A seed for the copies of the first round; an error where there is no learner."""
+        """Return a seed for the copies of the first round; raise `OrderError` without a learner."""
         if self._learner is None:
             raise OrderError(
-                f"{type(self).__name__} must know the learner before the first round: let "
-                "hannan.play run the game, or call meet(learner) first."
+                f"{type(self).__name__} needs the learner before the first round. Run it with "
+                "hannan.play, or call meet(learner) first."
             )
         return int(rng.integers(2**62))
 
     def _favourite(self, context: Any, seed: int) -> Any:
-        """What most copies would play."""
+        """Return the action that most copies would play."""
         answers = Tally()
         for action in self._learner.would_play(context, self.copies, seed):
             answers.add(action)
@@ -154,34 +154,35 @@ class AsksCopies(Environment):
 
 
 class CopyPunisher(AsksCopies, Punisher):
-    """The action that copies of the learner would most likely play now costs 1.
+    """An adversary that gives loss 1 to the action that copies of the learner choose most often.
 
     This is the adaptive adversary of the theorems on adversarial learning. In each round it draws a
-    context, asks a few copies of the learner, with the same past and independent randomness, what
-    they would play (`Learner.would_play`), and puts loss 1 on the most frequent answer. All other
-    elements cost 1 with probability `low`, else 0. So a deterministic learner loses in every round;
-    uniform play over K actions, and in the long run any learner without regret against the constant
-    policies, loses 1/K + (1 - 1/K) `low` a round.
+    context. It then queries a few copies of the learner, with the same past and independent
+    randomness, for their next action (`Learner.would_play`), and gives loss 1 to the most frequent
+    answer. All other elements cost 1 with probability `low`, else 0. So a deterministic learner
+    loses in every round. Uniform play over K actions loses 1/K + (1 - 1/K) `low` per round. In the
+    long run the same holds for any learner without regret against the constant policies.
 
     Parameters
     ----------
     oracle
-        A policy class to measure regret against; may be left out.
+        Policy class that regret is measured against. Optional.
     contexts
-        The contexts that may arrive; by default the oracle's own.
+        Contexts that may arrive. Default: the contexts of the oracle.
     n_actions
-        K; by default the oracle's.
+        Number of actions K. Default: the number of actions of the oracle.
     n_contexts
-        Where neither contexts nor an oracle are given, contexts are the integers below this.
+        Number of contexts. Without `contexts`, `features` and an oracle, the contexts are the
+        integers below this number. Default 20.
     features
-        Contexts are `n_contexts` random vectors of this length instead, with standard normal
-        entries.
+        Length of random context vectors. If given, the contexts are `n_contexts` vectors of this
+        length with standard normal entries.
     copies
-        How many copies are asked. Ties among their answers go to the smallest action.
+        Number of copies to query. Ties among their answers go to the smallest action. Default 8.
     low
-        The probability of a loss on all other elements.
+        Probability of loss 1 for all other elements. Default 0.2.
     seed
-        Of the vectors.
+        Seed of the random context vectors. Default 0.
 
     Examples
     --------
@@ -219,7 +220,7 @@ class CopyPunisher(AsksCopies, Punisher):
         self.copies = check_integer(self, "copies", copies, 1)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """Rounds against the last learner given to `meet`."""
+        """Yield rounds against the last learner given to `meet`."""
         seed = self._first_seed(rng)
         for t, (i, u) in enumerate(self._draws(horizon, rng)):
             x = self._contexts[i]
@@ -227,13 +228,13 @@ class CopyPunisher(AsksCopies, Punisher):
 
 
 class FrequencyPunisher(Punisher):
-    """On each context, the action played most often so far costs 1.
+    """An adversary that gives loss 1 to the action played most often so far in the context.
 
-    An adaptive adversary that needs to know only the past actions of the learner. All other
-    elements cost 1 with probability `low`, else 0; on a context that arrives for the first time
-    this holds for all elements. Ties go to the smallest action.
+    This adaptive adversary needs only the past actions of the learner. All other elements cost 1
+    with probability `low`, else 0. When a context arrives for the first time, this holds for all
+    elements. Ties go to the smallest action.
 
-    It is cheap, and hurts learners that are slow to leave an action.
+    The adversary is cheap to run, and exploits learners that are slow to leave an action.
 
     Parameters
     ----------
@@ -259,21 +260,21 @@ class FrequencyPunisher(Punisher):
 
 
 class Pool:
-    """Items with random features, each under a number that is never given to another.
+    """Items with random features and unique ids, replaced one by one.
 
-    In every round one dies with probability size/lifetime, and another is born in its place.
+    In every round one item is replaced by a new one with probability size/lifetime.
     """
 
     def __init__(self, size: int, features: int, lifetime: float, rng: np.random.Generator) -> None:
         self.rows: FloatArray = rng.standard_normal((size, features))
         self.quality: FloatArray = rng.standard_normal(size)
-        """What an item has that its features do not tell."""
+        """Quality of each item, independent of its features."""
         self.ids: IntArray = np.arange(size)
         self._death = min(size / lifetime, 1.0)
         self._rng = rng
 
     def turn(self) -> None:
-        """Death and birth."""
+        """Replace a random item, with probability size/lifetime."""
         rng = self._rng
         if rng.random() < self._death:
             place = int(rng.integers(len(self.ids)))
@@ -282,31 +283,32 @@ class Pool:
             self.ids[place] = self.ids.max() + 1
 
     def offer(self, n: int, context: FloatArray) -> tuple[Menu, IntArray]:
-        """Some of the items, and where in the pool they are."""
+        """Return some of the items as a `Menu`, and their indices in the pool."""
         chosen = self._rng.permutation(len(self.ids))[:n]
         return Menu(context, self.rows[chosen], tuple(self.ids[chosen].tolist())), chosen
 
 
 class ItemPunisher(AsksCopies):
-    """Of the items offered, the one that copies of the learner would most likely choose costs 1.
+    """An adversary that gives loss 1 to the item that copies of the learner choose most often.
 
-    As `CopyPunisher`, for described actions: a round offers some items of a pool, each with
-    features and an id, and losses have nothing to do with the features. All other items cost 1
-    with probability `low`, else 0. A learner without randomness loses in every round; uniform play
-    loses 1/K + (1 - 1/K) `low` a round, and nobody can do better in all of them.
+    This is `CopyPunisher` for actions with features. A round offers some items of a pool, each with
+    features and an id. Losses are independent of the features. All other items cost 1 with
+    probability `low`, else 0. A learner without randomness loses in every round. Uniform play over
+    K items loses 1/K + (1 - 1/K) `low` per round, and no learner can do better in all rounds.
 
     Parameters
     ----------
     offered, pool
-        Items in a round, and items that there are at a time.
+        Number of items in a round, and number of items in the pool. By default 10 and 200.
     features
-        Features of a visitor, and as many of an item; all standard normal.
+        Number of features of a visitor, and of an item; all are standard normal. Default 4.
     lifetime
-        Rounds that an item lives, on average.
+        Mean number of rounds before an item is replaced. Default 4,000.
     copies
-        How many copies are asked. Ties among their answers go to the item offered first.
+        Number of copies to query. Ties among their answers go to the item offered first. Default
+        32.
     low
-        The probability of a loss on all other items.
+        Probability of loss 1 for all other items. Default 0.2.
 
     Examples
     --------
@@ -317,7 +319,7 @@ class ItemPunisher(AsksCopies):
     1.0
     """
 
-    n_actions = None  # type: ignore[assignment]  # those that a round offers
+    n_actions = None  # type: ignore[assignment]  # the number of items in the round
 
     def __init__(
         self,
@@ -337,7 +339,7 @@ class ItemPunisher(AsksCopies):
         self.low = check_probability(self, "low", low)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """Rounds against the last learner given to `meet`."""
+        """Yield rounds against the last learner given to `meet`."""
         seed = self._first_seed(rng)
         rng = rng.spawn(1)[0]  # a learner with the same seed may draw from the other
         pool = Pool(self.pool, self.features, self.lifetime, rng)

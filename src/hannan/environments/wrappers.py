@@ -1,4 +1,4 @@
-"""Another environment, with feedback that is late or false, or with actions that swap places."""
+"""Wrappers that delay or corrupt the feedback of an environment, or permute its actions."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ Revealed = FloatArray | float | None
 
 
 class Wrapper(Environment):
-    """The rounds of another environment, changed.
+    """Base class of environments that change the rounds of another environment.
 
-    A wrapper draws from a generator spawned from that of the game. So the environment inside plays
-    exactly as it would by itself, and nested wrappers do not affect each other.
+    A wrapper draws from a generator spawned from the generator of the run. So the inner environment
+    yields the same rounds as without the wrapper, and nested wrappers do not affect each other.
     """
 
     def __init__(self, environment: Environment) -> None:
@@ -53,15 +53,15 @@ class Wrapper(Environment):
 
 
 class WrappedRound(Round):
-    """A round of another environment; attributes that are not set here are read from it.
+    """A round of another environment; attributes that are not set here are read from this round.
 
-    The action reaches the round inside, where an adaptive adversary looks for it.
+    The inner round receives the action, because an adaptive adversary reads the action there.
     """
 
     __slots__ = ("inner",)
 
     def __init__(self, inner: Round) -> None:
-        # The slots of `Round` stay empty on purpose: `__getattr__` then finds them inside.
+        # The slots of `Round` stay empty on purpose: `__getattr__` then reads the inner round.
         self.inner = inner
 
     def __getattr__(self, name: str) -> Any:
@@ -86,19 +86,21 @@ class WrappedRound(Round):
 
 
 class Delayed(Wrapper):
-    r"""The rounds of another environment, with delayed feedback.
+    r"""Delay the feedback of another environment, by a constant or random number of rounds.
 
-    The feedback of a round with delay D comes after D further rounds, so it may be out of order. D
-    is constant, or drawn independently with the same mean: uniformly from 0..2 `delay`, or
-    :math:`P(D = n) = p (1 - p)^n` with :math:`p = 1 / (1 + \mathrm{delay})`. Delays of wrappers
-    inside are added. The learner must take delayed feedback, by `decide`.
+    The feedback of a round with delay D arrives after D further rounds, so it may be out of order.
+    D is constant, or drawn independently with the same mean: uniformly from 0..2 `delay`, or
+    :math:`P(D = n) = p (1 - p)^n` with :math:`p = 1 / (1 + \mathrm{delay})`. Delays of nested
+    wrappers add up. The learner must support delayed feedback, by `decide`.
 
     Parameters
     ----------
-    environment, delay
-        What is played, and the mean number of rounds until feedback comes.
+    environment
+        Environment to wrap.
+    delay
+        Mean number of rounds until feedback arrives, an integer >= 0. Default 10.
     distribution
-        "constant", "uniform" or "geometric".
+        Distribution of the delay: "constant" (default), "uniform" or "geometric".
 
     Examples
     --------
@@ -133,27 +135,28 @@ class Delayed(Wrapper):
 
 
 class Corrupted(Wrapper):
-    r"""The rounds of another environment, some of them with false feedback.
+    r"""Corrupt the feedback of some rounds of another environment.
 
-    Each round is corrupted with probability `rate`, until `budget` of them have been. The loss that
-    counts stays :math:`\ell_t`; what the learner is shown in a corrupted round is
+    Each round is corrupted with probability `rate`, until `budget` rounds have been corrupted. The
+    loss that counts stays :math:`\ell_t`. In a corrupted round the learner observes one of the
+    following:
 
     * "flip": :math:`\mathrm{low} + \mathrm{high} - \ell_t`, so that good actions look bad,
     * "noise": losses drawn evenly from [low, high],
     * "missing": nothing, and the learner does not learn from the round.
 
     With losses in [0, 1] the corruption :math:`\sum_t \lVert \tilde\ell_t - \ell_t \rVert_\infty`
-    is at most `budget`. Which rounds are corrupted is decided before the learner acts.
+    is at most `budget`. The choice of the corrupted rounds is made before the learner acts.
 
     Parameters
     ----------
     environment, kind
-        What is played, and "flip", "noise" or "missing".
+        Environment to wrap, and kind of corruption: "flip" (default), "noise" or "missing".
     rate, budget
-        The probability that a round is corrupted, and the largest number of them, any by default;
-        with rate 1 and a budget, the first ones are.
+        Probability that a round is corrupted, 0.1 by default, and maximum number of corrupted
+        rounds, without limit by default. With rate 1 and a budget, the first rounds are corrupted.
     loss_range
-        (low, high), between which losses lie.
+        (low, high) of the losses. Default (0, 1).
 
     Examples
     --------
@@ -209,7 +212,7 @@ class _Missing(WrappedRound):
 
 
 class _False(WrappedRound):
-    """A round that shows the losses drawn, or if there are none `ends` less the true ones."""
+    """A round that reveals drawn losses or, without these, `ends` minus the true losses."""
 
     __slots__ = ("drawn", "ends")
 
@@ -224,8 +227,8 @@ class _False(WrappedRound):
             return None
         if not isinstance(shown, float | np.ndarray):
             raise InputTypeError(
-                f"Corrupted changes losses that are numbers; got a {type(shown).__name__}. "
-                "With kind='missing' any loss will do."
+                f"Corrupted needs losses that are numbers; got a {type(shown).__name__}. Use "
+                "kind='missing' for other losses."
             )
         if self.drawn is None:
             return self.ends - shown
@@ -233,34 +236,34 @@ class _False(WrappedRound):
 
 
 class Drifting(Wrapper):
-    r"""Another environment whose actions swap places now and then: its *concept* changes.
+    r"""Permute the actions of another environment from time to time (*concept* drift).
 
-    Concept i is a permutation :math:`\sigma_i` of the actions: while it holds, action a costs what
-    the environment inside charges for :math:`\sigma_i(a)`. Concept 0 is the identity; each further
-    one is drawn at random, different from the one before.
+    Concept i is a permutation :math:`\sigma_i` of the actions: during this concept, the loss of
+    action a is the inner environment's loss of :math:`\sigma_i(a)`. Concept 0 is the identity. Each
+    further concept is drawn at random, different from the previous one.
 
-    Let :math:`c_1 < c_2 < \dots` be the places of the changes: `changes` of them cut the game
-    into equal parts, or else there is one every `period` rounds. A change takes `width` rounds,
-    half of them before its place. At time :math:`s = t + \frac12`, the middle of round t, the game
-    has come to
+    Let :math:`c_1 < c_2 < \dots` be the times of the changes: `changes` of them divide the run into
+    equal parts, or there is one every `period` rounds. A change takes `width` rounds, half of them
+    before its time. At time :math:`s = t + \frac12`, the middle of round t, the progress of the run
+    is
 
     .. math:: p_t = \sum_i \mathrm{clip}\Bigl(\frac{s - c_i}{\mathrm{width}} + \frac12, 0, 1\Bigr),
 
-    and concept :math:`\lfloor p_t \rfloor` holds, or with probability
-    :math:`p_t - \lfloor p_t \rfloor` the next one. So drift is abrupt with `width` 0, gradual with
-    a larger one, and recurring with `concepts`.
+    and concept :math:`\lfloor p_t \rfloor` applies, or with probability :math:`p_t - \lfloor p_t
+    \rfloor` the next one. So drift is abrupt with `width` 0, gradual with a larger `width`, and
+    recurring with `concepts`.
 
     Parameters
     ----------
     environment, changes
-        What is played, and how many changes there are, at equal distances; 3 by default.
+        Environment to wrap, and number of changes, at equal distances. By default 3 changes.
     period
-        In place of `changes`: rounds from one change to the next.
+        Number of rounds from one change to the next, instead of `changes`.
     width
-        Rounds that a change takes. In games so short that changes would overlap, each lasts until
-        the next.
+        Number of rounds that a change takes. Default 0. If the run is so short that changes would
+        overlap, each change lasts until the next.
     concepts
-        How many concepts take turns; by default every change brings a new one.
+        Number of concepts that alternate. By default every change brings a new concept.
 
     Examples
     --------
@@ -295,28 +298,28 @@ class Drifting(Wrapper):
             raise refuse(self, "width", f"at most period={period}", width)
         self.concepts = None if concepts is None else check_integer(self, "concepts", concepts, 2)
         if self.n_actions < 2:
-            raise refuse(self, "environment", "one with two actions at least", environment)
-        # 12! concepts are more than enough.
+            raise refuse(self, "environment", "one with at least two actions", environment)
+        # 12! exceeds any useful number of concepts.
         if concepts is not None and concepts > math.factorial(min(self.n_actions, 12)):
             raise refuse(self, "concepts", f"at most the {self.n_actions}! orders", concepts)
         self._changes = 3 if self.changes is None else self.changes
         self._places: IntArray = np.arange(self.n_actions)
 
     def meet(self, learner: Any) -> None:
-        """Introduce the learner to the environment inside, its actions renamed."""
+        """Pass the learner to the inner environment, with its actions renamed."""
         asked = callable(getattr(learner, "would_play", None))
         self.environment.meet(_Translated(learner, self) if asked else learner)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
         schedule = self._schedule(horizon, rng.spawn(1)[0])
-        # The concept of a round is chosen before the round is made: an adversary inside may query
-        # what the learner would play, and the answer must use the names of that concept.
+        # The concept of a round is chosen before the round is made: an inner adversary may query
+        # the learner's next action, and the answer must use the names of that concept.
         inner = self.environment.rounds(horizon, rng)
         for places, this_round in zip(schedule, inner, strict=False):
             yield _Permuted(this_round, places)
 
     def _schedule(self, horizon: int, own_rng: np.random.Generator) -> Iterator[IntArray]:
-        """The concept of each round."""
+        """Yield the concept of each round."""
         orders = self._orders(own_rng)
         holding, coming, number = next(orders), next(orders), 0
         for t in itertools.count():
@@ -328,8 +331,8 @@ class Drifting(Wrapper):
             yield self._places
 
     def _position(self, t: int, horizon: int) -> float:
-        """p_t, how many changes have taken place."""
-        # Equal parts, and the rounds in all of them.
+        """Return the progress p_t, the number of completed changes."""
+        # Number of equal parts, and the number of rounds in all of them.
         parts, length = 1, self.period
         if length is None:
             parts, length = self._changes + 1, horizon
@@ -345,7 +348,7 @@ class Drifting(Wrapper):
         return nearest - 1 + min(max(done, 0.0), 1.0)
 
     def _orders(self, own_rng: np.random.Generator) -> Iterator[IntArray]:
-        """The order of the actions in one concept after another."""
+        """Yield the order of the actions in each concept."""
         known: list[IntArray] = [np.arange(self.n_actions)]
         yield known[0]
         while self.concepts is None or len(known) < self.concepts:
@@ -357,7 +360,7 @@ class Drifting(Wrapper):
 
 
 class _Permuted(WrappedRound):
-    """A round whose action a is action `places[a]` of the round inside."""
+    """A round whose action a is action `places[a]` of the inner round."""
 
     __slots__ = ("places",)
 
@@ -378,7 +381,7 @@ class _Permuted(WrappedRound):
             order = np.argsort(chosen)
             shown = self.inner.reveal(chosen[order], feedback)
             if feedback is Feedback.BANDIT and isinstance(shown, np.ndarray):
-                # The chosen elements are in another order inside.
+                # The chosen elements have another order in the inner round.
                 return shown[np.argsort(order)]
         return shown if shown is None or feedback is Feedback.BANDIT else self._moved(shown)
 
@@ -389,7 +392,7 @@ class _Permuted(WrappedRound):
     def _moved(self, losses: Any) -> FloatArray:
         if not isinstance(losses, np.ndarray):
             raise InputTypeError(
-                f"Drifting changes the order of losses that are numbers; got a "
+                f"Drifting needs losses that are numbers, because it permutes them; got a "
                 f"{type(losses).__name__}."
             )
         return losses[self.places]
@@ -397,17 +400,17 @@ class _Permuted(WrappedRound):
 
 @dataclass(frozen=True)
 class _Translated:
-    """A learner whose answers to `would_play` use the action names of the environment inside."""
+    """A learner whose answers to `would_play` use the action names of the inner environment."""
 
     learner: Any
     world: Drifting
 
     def would_play(self, context: Any = None, copies: int = 1, seed: int = 0) -> list[Action]:
-        """What copies of the learner would play now."""
+        """Return the actions that copies of the learner would play now."""
         found = self.learner.would_play(context, copies, seed)
         return [_renamed(action, self.world._places) for action in found]
 
 
 def _renamed(action: Action, names: IntArray) -> Action:
-    """An action, or a set of elements, under other names."""
+    """Return an action, or a set of elements, under other names."""
     return int(names[action]) if isinstance(action, int | np.integer) else np.sort(names[action])
