@@ -120,7 +120,7 @@ def test_the_hint_and_the_predictor_can_be_looked_at():
     [
         (lambda: hn.bandit(3, los_range=(0, 1)), "hn.bandit has no option 'los_range'; did you"
          " mean 'loss_range'\\?"),
-        (lambda: hn.bandit(3, oracle=1), "has no option 'oracle'\\. There are n_actions,"),
+        (lambda: hn.bandit(3, oracle=1), "has no option 'oracle'\\. Options: n_actions,"),
         (lambda: hn.bandit(3, max_restart=1), "did you mean 'max_restarts'"),
         (lambda: hn.experts(3, los_range=(0, 1)), "hn.experts has no option 'los_range'; did you"),
         (lambda: hn.experts(3, max_restarts=1), "hn.experts has no option 'max_restarts'"),
@@ -135,10 +135,10 @@ def test_the_hint_and_the_predictor_can_be_looked_at():
         (lambda: hn.bandit(3, n_contexts=1).act([0.5, 1.0]), r"call act\(\) without one; got"),
         (lambda: hn.experts(3).act([0.5, 1.0]), r"call act\(\) without one; got"),
         (lambda: hn.bandit(3, policies=DecisionTreeClassifier()),
-         r"wrap it, hannan.oracles.SklearnPolicies\(estimator, n_actions=3\)"),
-        (lambda: hn.experts(DecisionTreeClassifier()), "wrap it, hannan.oracles.SklearnPolicies"),
-        (lambda: hn.bandit(2, policies=[len, sum]), "a table with .*FunctionOracle"),
-        (lambda: hn.experts([len, sum]), "a table with .*FunctionOracle"),
+         r"estimator: hannan.oracles.SklearnPolicies\(estimator, n_actions=3\)"),
+        (lambda: hn.experts(DecisionTreeClassifier()), "estimator: hannan.oracles.SklearnPolicies"),
+        (lambda: hn.bandit(2, policies=[len, sum]), "a table of .*FunctionOracle"),
+        (lambda: hn.experts([len, sum]), "a table of .*FunctionOracle"),
         (lambda: hn.bandit(2, policies=hn.oracles.AllPolicies), "an instance, AllPolicies"),
     ],
 )  # fmt: skip

@@ -71,10 +71,10 @@ def test_nothing_private_is_told():
 
 
 @pytest.mark.parametrize(
-    ("chosen", "told"), [("", "beside the code"), ("/somewhere", "where NUMBA_CACHE_DIR says")]
+    ("chosen", "told"), [("", "next to the code"), ("/somewhere", "in NUMBA_CACHE_DIR")]
 )
-def test_where_compiled_code_is_kept(chosen, told):
-    assert _show_versions._cache(chosen) in (told, "in the user's own cache")
+def test_location_of_the_cache_of_compiled_code(chosen, told):
+    assert _show_versions._cache(chosen) in (told, "in the user's cache")
 
 
 def test_the_command_line_prints_the_same(capsys):

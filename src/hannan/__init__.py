@@ -185,17 +185,17 @@ _HOMES = {
 
 
 def _load(name: str) -> Any:
-    """Load what is not a noun when it is first asked for, so that `import hannan` stays quick."""
+    """Import a package, function or learner at its first use, so that `import hannan` is fast."""
     if name not in __all__:
         raise AttributeError(f"module 'hannan' has no attribute {name!r}{_nearest(name)}")
-    if name in _HOMES or name[0].isupper():  # all other classes that are left are learners' own
+    if name in _HOMES or name[0].isupper():  # all remaining classes are in learners
         home = _HOMES.get(name, "learners")
         return getattr(importlib.import_module(f"hannan.{home}"), name)
     return importlib.import_module(f"hannan.{name}")
 
 
 def _nearest(name: str) -> str:
-    """What may have been meant by a name that is not there."""
+    """Suggest a known name that resembles an unknown one, as the end of an error message."""
     if name.startswith("_"):
         return ""
     import difflib

@@ -1,4 +1,4 @@
-"""`python -m hannan` is the command `hannan`."""
+"""Entry point of `python -m hannan`, which runs the command `hannan`."""
 
 from hannan.cli import main
 

@@ -1,4 +1,4 @@
-"""Files of data, compressed or not, opened so that none unpacks to more than it may."""
+"""Readers of data files, compressed or not, with a limit on the unpacked size."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _PACKED = (".gz", ".zip")
 def check_unpacked(
     path: str | PathLike[str], size: int | None = None, max_unpacked: int | None = None
 ) -> int:
-    """How many bytes may be unpacked from a file; an error if it says itself that it has more.
+    """Return how many bytes may be unpacked from a file.
 
-    A few megabytes can unpack to gigabytes. By default 50 times the size of the packed file are
-    allowed, and 16 MiB in any case.
+    A few megabytes can unpack to gigabytes. By default the limit is 50 times the size of the packed
+    file, and at least 16 MiB. If `size`, the unpacked size, is larger, raise `ParameterError`.
     """
     packed = Path(path).stat().st_size
     limit = max(_LEAST, _TIMES * packed)
@@ -31,14 +31,14 @@ def check_unpacked(
         limit = check_integer("A data file", "max_unpacked", max_unpacked, 1)
     if size is not None and size > limit:
         raise ParameterError(
-            f"The file {str(path)!r} of {packed:,} bytes unpacks to more than {limit:,}. Pass a "
-            "larger max_unpacked= if it is meant to."
+            f"The file {str(path)!r} of {packed:,} bytes unpacks to more than {limit:,} bytes. If "
+            "that is correct, pass a larger max_unpacked=."
         )
     return limit
 
 
 def packed_name(path: str | PathLike[str]) -> str:
-    """The name of what is in a file: that of its content, if the file is .gz or .zip."""
+    """Return the name of a file, or of its content if the file is a .gz or .zip."""
     file = Path(path)
     if file.suffix.lower() == ".zip":
         with zipfile.ZipFile(file) as archive:
@@ -47,7 +47,7 @@ def packed_name(path: str | PathLike[str]) -> str:
 
 
 def open_unpacked(path: str | PathLike[str], max_unpacked: int | None = None) -> BinaryIO:
-    """The bytes of a file; a .gz, or the one file in a .zip, is unpacked as far as it may be."""
+    """Open a file, or the content of a .gz or .zip, which must not unpack to too many bytes."""
     file = Path(path)
     if file.suffix.lower() not in _PACKED:
         return file.open("rb")
@@ -55,7 +55,7 @@ def open_unpacked(path: str | PathLike[str], max_unpacked: int | None = None) ->
 
 
 def check_packed(path: str | PathLike[str], max_unpacked: int | None = None) -> None:
-    """Unpack a packed file once, which takes far less time than to read rows until the limit."""
+    """Check the unpacked size, which is far faster than to read rows until the limit is reached."""
     if Path(path).suffix.lower() in _PACKED:
         with open_unpacked(path, max_unpacked) as stream:
             while stream.read(2**20):
@@ -63,7 +63,7 @@ def check_packed(path: str | PathLike[str], max_unpacked: int | None = None) -> 
 
 
 def _member(file: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
-    """The one file in an archive, apart from what macOS adds."""
+    """Return the only file in an archive; files that macOS adds do not count."""
     files = [
         entry
         for entry in archive.infolist()
@@ -72,7 +72,7 @@ def _member(file: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
     if len(files) != 1:
         names = ", ".join(repr(entry.filename[:80]) for entry in files[:4]) or "none"
         raise ParameterError(
-            f"The file {str(file)!r} must hold one file; it has {len(files):,}: {names}."
+            f"The archive {str(file)!r} must hold one file; it has {len(files):,}: {names}."
         )
     if files[0].flag_bits & 1:
         raise ParameterError(f"The file {str(file)!r} is encrypted. Unpack it first.")
@@ -87,7 +87,7 @@ class _Unpacked(io.RawIOBase):
         if file.suffix.lower() == ".gz":
             self._stream = cast(IO[bytes], gzip.GzipFile(file))
         else:
-            with zipfile.ZipFile(file) as archive:  # what is open in it stays open
+            with zipfile.ZipFile(file) as archive:  # an open member stays open
                 entry = _member(file, archive)
                 check_unpacked(file, entry.file_size, self._limit)
                 self._stream = archive.open(entry)

@@ -1,4 +1,4 @@
-"""Packages that only some parts need."""
+"""Import of optional packages."""
 
 import importlib
 from typing import Any
@@ -7,7 +7,7 @@ from hannan.core.errors import MissingPackageError
 
 
 def package(name: str, missing: str) -> Any:
-    """A module of a package, or an error with this message where it is not installed."""
+    """Import a module, or raise `MissingPackageError` with this message if it is missing."""
     try:
         return importlib.import_module(name)
     except ImportError as error:

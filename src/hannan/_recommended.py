@@ -1,4 +1,4 @@
-"""`hannan.bandit` and `hannan.experts`: the recommended learners, and what they take."""
+"""Functions that build the recommended learners: `hannan.bandit` and `hannan.experts`."""
 
 from __future__ import annotations
 
@@ -28,17 +28,18 @@ _LEARNERS: dict[str, tuple[type[Learner], ...]] = {
     "bandit": (ContextSemiBanditFTPL, TsallisINF, Restarting),
     "experts": (AdaptiveDiscount,),
 }
-_MADE = {"self", "oracle", "learner"}  # by the functions themselves
+_MADE = {"self", "oracle", "learner"}  # arguments that `bandit` and `experts` fill in themselves
 _RESTARTS = 10
-# What an adversary can do to weights that all actions share is only limited by noise: enough of it
-# to come close to uniform play where that is best. It costs next to nothing elsewhere, as the base
-# has a small share there.
+# If all actions share their weights, only noise limits the damage that an adversary can do. This
+# much noise comes close to uniform play where uniform play is best. In other environments it costs
+# next to nothing, because the base learner has a small share of the rounds there.
 _CAUTIOUS = SelfTuned(0.25)
-# What features tell of rare clicks is little beside their variance. Where it is more, a penalty
-# that is too large holds back all weights alike, which hardly changes what is recommended.
+# Features explain little of the variance of rare clicks. Where they explain more, too large a
+# penalty shrinks all weights alike, which hardly changes the recommended action.
 _PENALTY = 30.0
-# Hints on tables get nearly all rounds. With a smaller width they were stuck on a wrong action in
-# one game of 300 (ten arms at most, gaps from 0.08); with a larger one they explore for longer.
+# With a table of policies, hints get nearly all rounds. With a smaller width, hints were stuck on
+# a wrong action in one run of 300 (at most ten arms, gaps from 0.08). With a larger width they
+# explore for longer.
 _WIDTH = 1.5
 
 
@@ -51,33 +52,33 @@ def bandit(
     actions: str | None = None,
     **options: Any,
 ) -> Learner:
-    """The learner to start with where only the loss of the chosen action is seen.
+    """Build the recommended learner for bandit feedback: only the chosen action's loss is observed.
 
-    Rows of features by default: linear policies, and a predictor that blends ridge regression on
-    the features with one on a random Fourier expansion of them. What it recommends is played as
-    often as it has earned, so it costs little where it is wrong. When the world changes the
-    learner starts over, ten times at most.
+    By default, contexts are feature vectors, and policies are linear. A predictor blends ridge
+    regression on the features with ridge regression on a random Fourier expansion of the features.
+    The learner follows the predictor only as often as it has measurably reduced the loss, so a
+    wrong predictor costs little. If the learner detects drift, it starts over, at most ten times.
 
     Parameters
     ----------
     n_actions
-        K.
+        Number of actions K. Required, except with `actions="items"`.
     n_contexts
-        For contexts 0..n-1 without features, each with a best action of its own; 1 for plain arms,
-        `act()`.
+        Number of contexts, if contexts are integers 0..n-1 without features and each can have a
+        different best action. 1 for a bandit without contexts, `act()`.
     policies
-        A policy class of your own: an oracle, or a table [N, d] of what each policy plays on each
+        Your policy class: an oracle, or a table [N, d] of the action of each policy on each
         context. `AllPolicies(n, K)` is the same as `n_contexts=n`.
     actions
-        "items" for actions that come and go, each described by a row of features: a round is
-        `learner.act(context, actions=rows)`, and there is no `n_actions`. See
+        "items" if each round has different actions, given as feature vectors. Then call
+        `learner.act(context, actions=rows)`, and leave out `n_actions`. See
         `docs/how-to/items.md`.
     seed
-        Fixes all randomness; None takes fresh entropy.
+        Random seed. None (default) takes fresh entropy.
     options
-        `max_restarts` and `detector`, as in `Restarting`, and all that the learner takes, such as
+        `max_restarts` and `detector` of `Restarting`, and all parameters of the learner, such as
         `loss_range=(0, 5)` or `predictor=`. With contexts 0..n-1 the learner is `TsallisINF`, or
-        `ContextSemiBanditFTPL` if an option is given that only this takes, such as `epsilon=`.
+        `ContextSemiBanditFTPL` if you pass an option that only this class has, such as `epsilon=`.
 
     Examples
     --------
@@ -90,7 +91,7 @@ def bandit(
     >>> learner.act([0, 1.0]), learner.act([1, 1.0])
     (0, 1)
 
-    Plain arms:
+    A bandit without contexts:
 
     >>> arms = hn.bandit(4, n_contexts=1, seed=0)
     >>> arms.act() in range(4)
@@ -124,25 +125,26 @@ def bandit(
 def experts(
     policies: Oracle | ArrayLike | int, *, seed: int | None = None, **options: Any
 ) -> AdaptiveDiscount:
-    """The recommended learner where all losses are shown; nothing has to be tuned.
+    """Build the recommended learner for full information: all losses are observed.
 
-    It finds out by itself how fast the past goes out of date and how much noise is needed. Where
-    contexts are rows of features, a blend of ridge regressions predicts losses beside the policies
-    and is followed as long as it does better. See `AdaptiveDiscount` for what is guaranteed.
+    The learner needs no tuning: it chooses its discount factor and its noise level itself. If
+    contexts are feature vectors, a blend of ridge regressions also predicts the losses. The
+    learner follows this predictor as long as it does better than the policies. For the guarantees,
+    see `AdaptiveDiscount`.
 
     Parameters
     ----------
     policies
-        A policy class; or policies listed one by one as `FinitePolicies` takes them, an action for
-        each context 0..d-1; or a number K of plain experts: `act()` then needs no context.
+        A policy class (an oracle), a table of policies as in `FinitePolicies` (one action for each
+        context 0..d-1), or a number K of experts without contexts (`act()`).
     seed
-        Fixes all randomness; None takes fresh entropy.
+        Random seed. None (default) takes fresh entropy.
     options
-        Passed on to `AdaptiveDiscount`, such as `loss_range=(low, high)`.
+        Parameters of `AdaptiveDiscount`, such as `loss_range=(low, high)`.
 
     Examples
     --------
-    Three forecasters, of which the second becomes the best after a while:
+    Three forecasters; the second becomes the best after 200 rounds:
 
     >>> import hannan as hn
     >>> learner = hn.experts(3, seed=0)
@@ -152,7 +154,7 @@ def experts(
     >>> learner.act(), learner.best_policy()()
     (1, 1)
 
-    Policies that map two contexts to actions, and a class with an optimiser of its own:
+    Policies that map two contexts to actions, and a policy class with its optimiser:
 
     >>> by_context = hn.experts([[0, 1], [1, 0], [1, 1]], seed=0)
     >>> by_context.act(1) in (0, 1)
@@ -164,7 +166,7 @@ def experts(
     for name in ("n_contexts", "n_actions"):
         if name in options:
             raise ParameterError(
-                f"hn.experts has no option {name!r}: its first argument has it, as in "
+                f"hn.experts has no option {name!r}: the policy class determines it. Pass "
                 "hn.experts(hannan.oracles.AllPolicies(n_contexts, n_actions))."
             )
     _check_options("experts", options, ("policies",))
@@ -189,19 +191,19 @@ def experts(
 def _described(actions: Any, n_actions: Any, n_contexts: Any, policies: Any) -> Oracle:
     if actions != "items":
         raise ParameterError(
-            f'actions= takes "items", for actions that come and go; got {actions!r:.100}. '
-            "What a round offers is given to act(context, actions=rows)."
+            f'actions= must be "items" or left out; got {actions!r:.100}. With actions="items", '
+            "pass the feature vectors of a round's actions to act(context, actions=rows)."
         )
     if n_actions is not None or n_contexts is not None:
         raise ParameterError(
-            'actions="items" takes no n_actions and no n_contexts: what a round offers is '
-            "given to act(context, actions=rows)."
+            'actions="items" cannot be combined with n_actions or n_contexts. Leave them out, and '
+            "pass the feature vectors of a round's actions to act(context, actions=rows)."
         )
     if policies is None:
         return SharedLinear()
     if not isinstance(policies, Oracle) or not policies.takes_items:
         raise ParameterError(
-            'policies= for actions="items" is an oracle for them, SharedLinear(...) or '
+            'With actions="items", policies= must be an oracle for items, SharedLinear(...) or '
             f"ListedRules([...]); got {policies!r:.100}."
         )
     return policies
@@ -210,8 +212,8 @@ def _described(actions: Any, n_actions: Any, n_contexts: Any, policies: Any) -> 
 def _oracle(n_actions: int | None, n_contexts: int | None, policies: Any) -> Oracle:
     if n_actions is None:
         raise ParameterError(
-            'hn.bandit needs n_actions, how many actions there are; or actions="items", where '
-            "they come and go and each is described by features."
+            "hn.bandit needs n_actions, the number of actions. If each round has different actions "
+            'with features, pass actions="items" instead.'
         )
     if n_contexts is not None:
         return AllPolicies(n_contexts, n_actions)
@@ -233,24 +235,24 @@ def _check_range(loss_range: Any) -> tuple[float, float]:
     if low < 0.0 or not math.isfinite(high):
         raise ParameterError(
             "hn.bandit needs a finite loss_range=(low, high) with 0 <= low; got "
-            f"{loss_range!r}. Give losses that are not negative, e.g. 1 - reward."
+            f"{loss_range!r}. Pass losses that are not negative, e.g. 1 - reward."
         )
     return low, high
 
 
 def _scaled(guess: Any, span: tuple[float, float]) -> Any:
-    """A predictor for losses in this range, of one for losses in [0, 1]."""
+    """Adapt a predictor of losses in [0, 1] to losses in another range."""
     return guess if span == (0.0, 1.0) else Scaled(guess, span)
 
 
 def _arguments_of(*learners: type[Learner]) -> list[str]:
-    """What the constructors of some learners take, policies and learners inside excepted."""
+    """Return the parameters of some learner classes, except policies and inner learners."""
     names = [name for each in learners for name in inspect.signature(each.__init__).parameters]
     return [name for name in dict.fromkeys(names) if name not in _MADE]
 
 
 def options_of(function: str) -> list[str]:
-    """The options that "bandit" or "experts" passes on to the learners behind it.
+    """Return the options that `bandit` or `experts` passes on to the learners that it builds.
 
     >>> options_of("experts")
     ['contexts', 'separator', 'discounts', 'predictor', 'seed', 'loss_range']
@@ -259,31 +261,32 @@ def options_of(function: str) -> list[str]:
 
 
 def _check_options(function: str, given: Iterable[str], own: Iterable[str]) -> None:
-    """Refuse an option that does not exist, with the nearest one that does."""
+    """Raise `ParameterError` for an unknown option, and suggest the nearest known one."""
     known = [*own, *options_of(function)]
     for name in given:
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else f". There are {', '.join(known)}."
+            hint = f"; did you mean {close[0]!r}?" if close else f". Options: {', '.join(known)}."
             raise ParameterError(f"hn.{function} has no option {name!r}{hint}")
 
 
 def _check_policies(function: str, policies: Any, n_actions: int | None) -> None:
-    """Refuse what is neither a policy class nor a table, with what would be one."""
+    """Raise `InputTypeError` for a class, an estimator or functions, and name the fix."""
     K = "..." if n_actions is None else n_actions
     if isinstance(policies, type):
         raise InputTypeError(
-            f"policies= needs an instance, {policies.__name__}(...); got the class itself."
+            f"policies= got the class {policies.__name__}. Pass an instance, "
+            f"{policies.__name__}(...)."
         )
     if hasattr(policies, "fit") and hasattr(policies, "predict"):
         raise InputTypeError(
-            f"hn.{function} needs a policy class, and {type(policies).__name__} is an estimator: "
-            f"wrap it, hannan.oracles.SklearnPolicies(estimator, n_actions={K})."
+            f"{type(policies).__name__} is an estimator, and hn.{function} needs a policy class. "
+            f"Wrap the estimator: hannan.oracles.SklearnPolicies(estimator, n_actions={K})."
         )
     some = policies if isinstance(policies, list | tuple) else [policies]
     if any(callable(each) for each in some):
         raise InputTypeError(
-            f"hn.{function} cannot list functions as policies: give a table with what each plays "
-            "on the contexts 0..d-1, [[f(0), f(1), ...], ...], or an optimiser over them, "
+            f"hn.{function} does not take functions as policies. Pass a table of their actions on "
+            "the contexts 0..d-1, [[f(0), f(1), ...], ...], or an optimiser over them, "
             f"hannan.oracles.FunctionOracle(solve, n_actions={K})."
         )

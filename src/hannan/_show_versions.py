@@ -1,4 +1,4 @@
-"""What a report of a bug should say about where it happened."""
+"""Versions of Hannan, Python and other packages, for bug reports."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ OPTIONAL = {
     "river": "adapters",
     "vowpalwabbit": "vw",
 }
-"""Packages, and the extra that brings each of them."""
+"""Optional packages, with the extra that installs each of them."""
 
 
 def show_versions(file: TextIO | None = None) -> None:
-    """Print the versions of Hannan, of Python and of all packages Hannan can use.
+    """Print the versions of Hannan, of Python and of all packages that Hannan can use.
 
-    Paste it into a report of a bug. Nothing private is in it: no paths, no names of people or
+    Paste the output into bug reports. It contains no private data: no paths, no names of people or
     machines.
 
     Parameters
     ----------
     file
-        Where to; by default standard output.
+        Text stream to print to. None (default) means standard output.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def show_versions(file: TextIO | None = None) -> None:
 
 
 def versions() -> dict[str, dict[str, str]]:
-    """What `show_versions` prints: facts by name, under the title they stand under."""
+    """Return the output of `show_versions`: for each title, a dictionary of facts."""
     return {
         "hannan": {
             "hannan": __version__,
@@ -110,14 +110,14 @@ def _computing() -> dict[str, str]:
         "threads of numba": str(config.NUMBA_NUM_THREADS),
         "other threads": ", ".join(f"{n} of {name}" for name, n in pools.items()) or "none yet",
         "compiled": "no, by NUMBA_DISABLE_JIT" if config.DISABLE_JIT else "yes",
-        "compiled code is kept": _cache(str(config.CACHE_DIR or "")),
+        "cache of compiled code": _cache(str(config.CACHE_DIR or "")),
         "byte order": sys.byteorder,
     }
 
 
 def _cache(chosen: str) -> str:
-    """In words: where it is on a disk is nobody's business."""
+    """Describe the location of the cache without its path, which is private."""
     if chosen:
-        return "where NUMBA_CACHE_DIR says"
+        return "in NUMBA_CACHE_DIR"
     beside = Path(__file__).parent / "kernels"
-    return "beside the code" if os.access(beside, os.W_OK) else "in the user's own cache"
+    return "next to the code" if os.access(beside, os.W_OK) else "in the user's cache"

@@ -1,4 +1,4 @@
-"""Compiling ahead of time."""
+"""Compilation ahead of the first round."""
 
 from __future__ import annotations
 
@@ -17,25 +17,24 @@ _ROW = [0.0, 1.0]
 
 
 def warm_up(learner: Any, context: Any = None, loss: Any = None, *, decide: bool = False) -> float:
-    """Compile what the first rounds of a learner will need; the seconds that this took.
+    """Compile the numba kernels of a learner ahead of time, and return the seconds this took.
 
-    Inner loops are compiled when they are first called, which takes seconds. Called at the start
-    of a service, this takes them out of its first answers. A few rounds are played by a copy, in
-    which every choice turns out badly, so that noise is needed too: the learner itself does not
-    change.
+    numba compiles each kernel at its first call, which takes seconds. Call `warm_up` when a service
+    starts, so that the first decisions do not wait for the compiler. A copy of the learner plays a
+    few rounds with high losses for its own choices, so that it also needs the kernels of the noise.
+    The learner itself does not change.
 
     Parameters
     ----------
     learner
-        Any learner, played or not; or a `Decider`.
+        Any learner, new or not, or a `Decider`.
     context
-        One that may arrive. Not needed where the policy class lists its contexts, nor by a learner
-        that has not played yet and takes rows of features: what is compiled for a short row is
-        right for longer ones.
+        A typical context. Not needed if the policy class lists its contexts, nor for a new learner
+        with feature vectors: kernels compiled for short vectors also serve longer ones.
     loss
-        As `update` takes it. Needed only where the number of actions is not known yet.
+        A loss as for `update`. Needed only if the learner does not know its number of actions yet.
     decide
-        Whether decisions will be asked for with `decide`, which needs more than `act`.
+        Whether you will call `decide`, which needs more kernels than `act`. Default False.
 
     Examples
     --------
@@ -61,12 +60,12 @@ def warm_up(learner: Any, context: Any = None, loss: Any = None, *, decide: bool
             decision = twin.decide(context)
             twin.update(_bad(twin, decision.action) if loss is None else loss, decision)
     except ContextError as error:
-        raise ParameterError(f"warm_up needs context=, one that may arrive. {error}") from None
+        raise ParameterError(f"warm_up needs context=, a typical context. {error}") from None
     return time.perf_counter() - started
 
 
 def _usual(oracle: Oracle, fresh: bool) -> Any:
-    """A context that may arrive; None where that cannot be known."""
+    """Return a context that may arrive; None if there is no way to know one."""
     if oracle.contexts:
         return oracle.contexts[0]
     if not (fresh and oracle.takes_new_contexts):
@@ -75,7 +74,7 @@ def _usual(oracle: Oracle, fresh: bool) -> Any:
 
 
 def _bad(learner: Learner, action: Action) -> Any:
-    """The highest loss for what was chosen, the lowest for all else."""
+    """Return losses with the highest loss for the action, and the lowest for all others."""
     low, high = getattr(learner, "loss_range", None) or (0.0, 1.0)
     oracle, K = learner.oracle, learner.action_count
     if oracle is not None and oracle.takes_functions:  # the range is that of whole sets
@@ -84,8 +83,8 @@ def _bad(learner: Learner, action: Action) -> Any:
         return high if isinstance(action, int) else np.full(len(action), high)
     if K is None:
         raise ParameterError(
-            f"warm_up needs loss=, as update() takes it: {type(learner).__name__} does not know "
-            "its number of actions yet."
+            f"{type(learner).__name__} does not know its number of actions yet. Pass warm_up() a "
+            "loss= as for update()."
         )
     losses = np.full(K, low)
     losses[action] = high

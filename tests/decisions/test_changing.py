@@ -136,7 +136,7 @@ def test_a_warm_start_is_worth_its_log():
     found = warm.summary()
     assert (found.logged, found.decisions) == (800, 100)
     assert found.regret is None
-    assert any("800 decisions of others" in note for note in found.notes)
+    assert any("800 logged decisions of another" in note for note in found.notes)
 
 
 def test_logs_of_every_kind_are_the_same_log(tmp_path):

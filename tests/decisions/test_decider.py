@@ -60,7 +60,7 @@ def test_plain_arms_need_no_context():
         answer = d.decide()
         d.report(answer, loss=1.0 if answer.action == 12.99 else 4.0)
     assert d.decide().action == 12.99
-    with pytest.raises(hn.ContextError, match="without a context at first"):
+    with pytest.raises(hn.ContextError, match="first decision had no context"):
         d.decide({"age": 3})
 
 
@@ -131,7 +131,7 @@ def test_reports_come_late_in_any_order_and_again():
         assert d.report(answers[i], reward=earned(rows[i], answers[i].action)) is False
     assert content(d) == before
     assert sorted(d.open_decisions) == sorted(f"order-{i}" for i in order[50:])
-    with pytest.raises(hn.DecisionError, match="answered by"):
+    with pytest.raises(hn.DecisionError, match="already has the outcome"):
         d.report(answers[order[0]], reward=0.123)
     with pytest.raises(hn.DecisionError, match="no decision 'order-77'"):
         d.report("order-77", reward=1.0)
@@ -258,8 +258,8 @@ def test_out_of_range_outcomes_are_clipped_if_asked():
         ({"actions": []}, "at least one"),
         ({"actions": "red"}, "list of names"),
         ({"actions": ["red", "red"]}, "twice"),
-        ({"actions": ["red", None]}, "has a name"),
-        ({"baseline": "pink"}, "no action 'pink'"),
+        ({"actions": ["red", None]}, "must be a line of text"),
+        ({"baseline": "pink"}, "Unknown action 'pink'"),
         ({"exploration": 0.4}, "exploration"),
         ({"exploration": "much"}, "exploration"),
         ({"max_open": 0}, "max_open"),
@@ -343,7 +343,7 @@ def test_why_shows_probabilities_and_expected_outcomes():
         assert str(why).count("\n") == 3
     d.report(answer, reward=3.0)
     assert d.why(answer).scores == why.scores
-    with pytest.raises(hn.OrderError, match="does not wait"):
+    with pytest.raises(hn.OrderError, match="is closed"):
         d.why("x")
 
 
@@ -424,7 +424,7 @@ def test_it_can_be_compiled_ahead_of_time_and_copied():
 
 
 def test_actions_that_are_nearly_names_are_refused_with_the_fix():
-    with pytest.raises(hn.InputTypeError, match=r"is a list of names.*in an order"):
+    with pytest.raises(hn.InputTypeError, match=r"must be a list of names in a fixed order"):
         hn.Decider({"a", "b", "c"}, rewards=(0, 1))
     with pytest.raises(hn.InputTypeError, match=r"Decimal\('9.99'\): give 9.99"):
         hn.Decider([Decimal("9.99"), Decimal("12.5")], rewards=(0, 1))
@@ -441,6 +441,6 @@ def test_why_of_an_answered_decision_says_what_to_give():
     d = hn.Decider(["a", "b"], rewards=(0, 1), seed=0)
     decision = d.decide(id="x")
     d.report("x", reward=1.0)
-    with pytest.raises(hn.HannanError, match=r"why\(decision\)"):
+    with pytest.raises(hn.HannanError, match=r"For why\(\), pass the decision"):
         d.why("x")
     assert d.why(decision).action == decision.action

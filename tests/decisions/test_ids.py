@@ -176,7 +176,7 @@ def test_outcomes_that_are_no_numbers_are_refused(reward):
 
 def test_messages_end_their_sentences_and_name_both_ends():
     d = new()
-    with pytest.raises(hn.ParameterError, match=r"There is no action 'zzz'\. There are 'red', 'g"):
+    with pytest.raises(hn.ParameterError, match=r"Unknown action 'zzz'\. Actions: 'red', 'g"):
         d.decide(ROW, available=["zzz"])
     with pytest.raises(hn.ParameterError, match=r"'gren'; did you mean 'green'\? There are"):
         d.decide(ROW, available=["gren"])

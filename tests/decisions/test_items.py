@@ -99,7 +99,7 @@ def test_refused_calls_change_nothing(call):
 
 
 def test_offers_are_for_a_decider_without_actions_of_its_own():
-    with pytest.raises(hn.ParameterError, match="made without"):
+    with pytest.raises(hn.ParameterError, match="created without"):
         hn.Decider(["a", "b"], rewards=(0, 1)).decide(actions={"a": {"price": 1}})
     with pytest.raises(hn.ParameterError, match="baseline"):
         made(baseline="sku-1")

@@ -49,11 +49,17 @@ def test_a_log_says_what_it_leaves_out():
         d.decide({"age": i}, id=i)
     for i in range(25):
         d.report(i, reward=3.0)
-    assert d.log().notes[0].startswith("25 of 40 decisions: 15 wait for an outcome; right only if")
+    assert (
+        d.log()
+        .notes[0]
+        .startswith("The log has 25 of 40 decisions; left out: 15 open; estimates are right")
+    )
     d.expire(0.0)
     d.decide({"age": 50}, id="late")
     log = d.log()
-    assert log.notes[0].startswith("25 of 41 decisions: 1 wait for an outcome, 15 expired without")
+    assert log.notes[0].startswith(
+        "The log has 25 of 41 decisions; left out: 1 open, 15 expired without"
+    )
     assert "25 of 41" in repr(log)
     assert log.notes[0] in evaluate(log, log.names[log.actions[0]]).notes
 
@@ -78,7 +84,7 @@ def test_the_last_decisions_are_kept(monkeypatch):
         d.report(d.decide({"age": i}), reward=1.0)
     log = d.log()
     assert [row["age"] for row in log.contexts] == [*range(40, 70)]
-    assert log.notes == ("30 of 70 decisions: 40 are earlier than the last ones that are kept",)
+    assert log.notes == ("The log has 30 of 70 decisions; left out: 40 too old to be in memory",)
 
 
 def test_files_and_journals_hold_the_log(tmp_path):
@@ -130,7 +136,7 @@ def test_actions_that_come_and_go_are_available_when_they_were():
 def test_a_log_is_of_actions_with_names():
     d = hn.Decider(rewards=(0, 1), seed=0)
     d.report(d.decide({"x": 1}, actions={"p": {"y": 1}, "q": {"y": 2}}), reward=1.0)
-    with pytest.raises(hn.ParameterError, match=r"log\(\) is for a Decider with actions"):
+    with pytest.raises(hn.ParameterError, match=r"log\(\) needs a Decider with fixed actions"):
         d.log()
 
 

@@ -1,4 +1,4 @@
-"""Decisions of your own, by name and in your units: the front door."""
+"""The `Decider`: decisions between your actions, with outcomes in your units."""
 
 from hannan.decisions.answers import NamedDecision, Why
 from hannan.decisions.decider import Decider

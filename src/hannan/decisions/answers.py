@@ -1,4 +1,4 @@
-"""Decisions and outcomes as their callers have them, and those whose outcomes are awaited."""
+"""Decisions and outcomes in the caller's terms, and the record of open decisions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from hannan.core.validation import FloatArray, check_bounded_range
 from hannan.decisions.names import Name
 from hannan.decisions.records import is_request
 
-LONGEST = 200  # letters of an id
+LONGEST = 200  # characters of an id
 
 Id = str | int
 Interval = tuple[float, float]
@@ -42,27 +42,27 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NamedDecision:
-    """What was decided: an action by its name, its probability, and the id to report it under."""
+    """A decision: the action, its propensity, and the id under which you report the outcome."""
 
     action: Name
     propensity: float
     id: Id
     actions: tuple[Name, ...] = field(default=(), repr=False)
-    """The names of all actions then."""
+    """Names of all actions at the time of the decision."""
     opened: OpenRound | None = field(default=None, repr=False)
-    """The round of the learner that it is; None in the holdout."""
+    """The learner's round; None in the holdout."""
     distribution: FloatArray | None = field(default=None, repr=False)
-    """The probabilities of all actions, in their order; None where they are not known."""
+    """Probabilities of `actions`, in their order; None if they are unknown."""
 
     @property
     def expected(self) -> FloatArray | None:
-        """What the predictor expected of them, as losses in [0, 1], if it was asked."""
+        """Losses in [0, 1] that the predictor expected of `actions`; None without predictions."""
         return None if self.opened is None else self.opened.values
 
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Why an action was decided on: what each action's probability and expected outcome were.
+    """Explanation of a decision: the probability and the expected outcome of each action.
 
     `str(why)` is a table.
     """
@@ -71,14 +71,14 @@ class Why:
     propensity: float
     probabilities: Mapping[Name, float]
     scores: Mapping[Name, float]
-    """The outcome that the predictor expected of each action; empty where none was asked."""
+    """Outcome that the predictor expected of each action; empty without predictions."""
     outcome: str
     """"reward" or "loss"."""
 
     def __str__(self) -> str:
-        """A row for each action, the likeliest first."""
+        """Return a table with a row for each action, the most probable first."""
         width = max(len(str(name)) for name in self.probabilities)
-        lines = [f"{self.action} was decided on, with probability {self.propensity:.4g}."]
+        lines = [f"Chose {self.action} with probability {self.propensity:.4g}."]
         for name, q in sorted(self.probabilities.items(), key=lambda item: -item[1]):
             score = f"  expected {self.outcome} {self.scores[name]:.4g}" if self.scores else ""
             lines.append(f"{name!s:<{width}}  probability {q:.4f}{score}")
@@ -86,7 +86,7 @@ class Why:
 
 
 def as_id(decision: Any) -> Id:
-    """Return the id of a decision: its own, an integer of any kind, text, or a UUID as text.
+    """Return the id of a decision, given the decision or its id: an integer, text, or a UUID.
 
     >>> from uuid import UUID
     >>> import numpy as np
@@ -103,27 +103,27 @@ def as_id(decision: Any) -> Id:
         if -(2**63) <= key < 2**63:
             return key
     raise InputTypeError(
-        f"The id of a decision is a whole number, a UUID, or text of 1 to {LONGEST} letters; got "
-        f"{short(decision)}."
+        f"The id of a decision must be an integer, a UUID, or text of 1 to {LONGEST} characters; "
+        f"got {short(decision)}."
     )
 
 
 def new_id(id: Any) -> Id:
-    """Return the id for a new decision: the caller's, or one that no other decision has."""
+    """Return the id for a new decision: the caller's, or a random one."""
     return secrets.token_hex(8) if id is None else as_id(id)
 
 
 def check_distinct(keys: list[Id]) -> None:
-    """Refuse ids of which two are the same."""
+    """Raise `OpenDecisionError` if two ids are equal."""
     if len(set(keys)) < len(keys):
         twice = next(key for key, count in Counter(keys).items() if count > 1)
-        raise OpenDecisionError(f"ids= has {twice!r} twice: give each decision an id of its own.")
+        raise OpenDecisionError(f"ids= has {twice!r} twice: give each decision a different id.")
 
 
 def mark_of(row: Any, numbers: list[int] | None, items: Any) -> int:
-    """Return a checksum of a request: the context, the available actions and the offer.
+    """Return a checksum of a request: the context, the available actions and the items.
 
-    Mappings may have their keys in any order, 31 and 31.0 are the same, and so are None and NaN.
+    The order of keys in a mapping does not matter, 31 equals 31.0, and None equals NaN.
 
     >>> first = mark_of({"age": 31, "city": None}, None, None)
     >>> first - mark_of({"city": math.nan, "age": 31.0}, None, None)
@@ -146,20 +146,20 @@ _MARK = Count(2**64)
 
 
 def _fits(scope: Any, action: int, text: str | None) -> bool:
-    """Whether a decision of a file took an action that its request, if it is kept, allowed."""
+    """Return whether a stored decision chose an action that its stored request allowed."""
     size = scope._size
     return text is None if size == 0 else text is not None and is_request(text, action, size)
 
 
 class OpenDecisions(Parametrised):
-    """Which decisions wait, since when, and what came of the last ones that do not.
+    """Record of all open decisions and of the last closed ones.
 
     Parameters
     ----------
     most
-        How many may wait.
+        Maximum number of open decisions.
     remembered
-        How many closed ones are remembered, so that their outcomes may be reported again.
+        Number of closed decisions held in memory, to recognise an outcome that is reported again.
     """
 
     stored = State(
@@ -195,29 +195,29 @@ class OpenDecisions(Parametrised):
         self.most = most
         self.remembered = remembered
         self.waiting: dict[Id, tuple[int, int, float, float, int, int | None, str | None]] = {}
-        """The learner's number, or a negative one in the holdout; the action, its propensity, the
-        time, and the request's mark; the action that the holdout would have taken, if any; and the
-        request as text, None where every decision offers its own actions."""
+        """The learner's number of the decision, or a negative number in the holdout; the action,
+        its propensity, the time, and the request's checksum; the action that the holdout would have
+        taken, if any; and the request as text, None if items are passed to each decision."""
         self.closed: dict[Id, tuple[int, float, int, float | None, bool, float, str | None]] = {}
-        """The action, its propensity, the mark, the outcome, None if there is none, whether the
+        """The action, its propensity, the request's checksum, the outcome or None, whether the
         decision expired, the time, and the request as text."""
-        self._order: deque[Id] = deque()  # of the closed ones
+        self._order: deque[Id] = deque()  # ids of closed decisions, the oldest first
 
     def _restored(self) -> None:
         self._order = deque(self.closed)
 
     def check_room(self, count: int) -> None:
-        """Refuse more decisions than may wait."""
+        """Raise `DecisionError` if there is no room for `count` more open decisions."""
         if len(self.waiting) + count > self.most:
-            more = "" if count == 1 else f" and {count} more are asked for"
+            more = "" if count == 1 else f", and {count} more are requested"
             raise DecisionError(
-                f"{len(self.waiting)} decisions wait for their outcomes{more}, and "
-                f"max_open={self.most} may: report(id, …) those that are known, and let "
-                "expire(older_than=seconds) say what no answer means for the others."
+                f"{len(self.waiting)} decisions are open{more}; max_open={self.most} is the limit. "
+                "Report the known outcomes with report(id, …), and close the other decisions with "
+                "expire(older_than=seconds)."
             )
 
     def again(self, key: Id, mark: int) -> tuple[int, float]:
-        """Return the action and the propensity of a known decision, if this was its request."""
+        """Return the action and the propensity of a known decision, if its request was the same."""
         if key in self.waiting:
             _, action, q, _, before, _, _ = self.waiting[key]
         else:
@@ -226,38 +226,41 @@ class OpenDecisions(Parametrised):
             if key in self.waiting:
                 raise OpenDecisionError(
                     f"There is an open decision {key!r} with another context, other available "
-                    "actions or another offer: give each decision an id of its own. "
-                    "decision(id) returns that decision."
+                    "actions or other items. Give each decision a different id. "
+                    "decision(id) returns the open decision."
                 )
             raise ClosedDecisionError(
                 f"There was a decision {key!r} already, with another context, other available "
-                "actions or another offer: give each decision an id of its own."
+                "actions or other items. Give each decision a different id."
             )
         return action, q
 
     def check_closed(self, key: Id) -> None:
-        """Refuse what does not wait and is not known to have been closed."""
+        """Raise `UnknownDecisionError` if a decision is not among the last closed ones."""
         if key not in self.closed:
             raise UnknownDecisionError(
-                f"There is no decision {key!r} that waits for its outcome, nor is it among the "
-                f"last {self.remembered} that were closed; {len(self.waiting)} wait."
+                f"Unknown decision id {key!r}: it is not open and not among the last "
+                f"{self.remembered:,} closed decisions. Open decisions: {len(self.waiting):,}."
             )
 
     def told(self, key: Id, outcome: float) -> bool:
-        """Whether a closed decision was told this; False where it has expired, else refused."""
+        """Return whether this outcome of a closed decision was reported before.
+
+        False if the decision has expired. Another outcome raises `ContradictoryOutcomeError`.
+        """
         self.check_closed(key)
         before, expired = self.closed[key][3:5]
         if expired:
             return False
         if before != outcome:
             raise ContradictoryOutcomeError(
-                f"Decision {key!r} was answered by {before:g} before; got {outcome:g}. An outcome "
-                "that was learned cannot be changed."
+                f"Decision {key!r} already has the outcome {before:g}; got {outcome:g}. A reported "
+                "outcome cannot be changed."
             )
         return True
 
     def close(self, key: Id, outcome: float | None, expired: bool = False) -> None:
-        """A decision was answered, or has expired; an outcome may stand for no answer."""
+        """Close a decision that has an outcome, has expired, or expired with a default outcome."""
         _, action, q, moment, mark, _, asked = self.waiting.pop(key)
         self.closed[key] = action, q, mark, outcome, expired, moment, asked
         self._order.append(key)
@@ -265,30 +268,31 @@ class OpenDecisions(Parametrised):
             del self.closed[self._order.popleft()]
 
     def older(self, than: float) -> list[Id]:
-        """Those that were made before a time, the oldest first."""
+        """Return the ids of open decisions made before a time, the oldest first."""
         return [key for key, one in self.waiting.items() if one[3] < than]
 
 
 class Units:
-    """Rewards or losses in [low, high], as losses in [0, 1] and back.
+    """Conversion of rewards or losses in [low, high] to losses in [0, 1] and back.
 
     Parameters
     ----------
     rewards, losses
-        The range of outcomes, of which one is given.
+        Range (low, high) of the outcomes. Exactly one of the two is not None.
     clip
-        Whether outcomes outside of the range count as its nearest end; else they are refused.
+        Whether an outcome outside of the range counts as the nearest end of the range. If False,
+        it raises `LossError`.
     """
 
     def __init__(self, rewards: Any, losses: Any, clip: Any) -> None:
         if (rewards is None) == (losses is None):
             given = "neither" if rewards is None else "both"
             raise ParameterError(
-                "A Decider needs the range of its outcomes, either rewards=(low, high), where more "
-                f"is better, or losses=(low, high), where less is; got {given}."
+                "A Decider needs the range of its outcomes: either rewards=(low, high), if more is "
+                f"better, or losses=(low, high), if less is better; got {given}."
             )
         if not isinstance(clip, bool):
-            raise InputTypeError(f"clip= is True or False; got {clip!r}.")
+            raise InputTypeError(f"clip= must be True or False; got {clip!r}.")
         self.word = "loss" if rewards is None else "reward"
         name, span = ("losses", losses) if rewards is None else ("rewards", rewards)
         self.low, self.high = check_bounded_range("Decider", span, name)
@@ -296,7 +300,7 @@ class Units:
         self.clip = clip
 
     def outcome(self, reward: Any, loss: Any) -> float:
-        """The outcome that was given under the right name, checked."""
+        """Return the checked outcome, which must have the right name, reward or loss."""
         given, other = (reward, loss) if self.word == "reward" else (loss, reward)
         if type(given) is float and self.low <= given <= self.high and other is None:
             return given  # the usual case
@@ -305,27 +309,27 @@ class Units:
             got = "neither" if other is None else f"{wrong}={other!r}"
             got = got if given is None else f"both {self.word}= and {wrong}="
             raise ParameterError(
-                f"This Decider was made with {made}=, so an outcome is {self.word}=…, one number; "
-                f"got {got}."
+                f"This Decider was created with {made}=, so pass one number as {self.word}=; got "
+                f"{got}."
             )
         return self.checked(given)
 
     def checked(self, given: Any) -> float:
-        """An outcome: a finite number within the range; yes and no count as 1 and 0."""
+        """Return an outcome as a finite number in the range; True and False count as 1 and 0."""
         if type(given) is not float:
             given = as_scalar(given)
             if not isinstance(given, int | float | Decimal | Fraction):
-                raise InputTypeError(f"A {self.word} is one number; got {given!r:.100}.")
+                raise InputTypeError(f"A {self.word} must be one number; got {given!r:.100}.")
         try:
             value = float(given)
-        except OverflowError:  # of an integer or a fraction that is too large
+        except OverflowError:  # a large integer or fraction
             value = math.inf if given > 0 else -math.inf
         if self.low <= value <= self.high:
             return value
         if math.isnan(value) or not self.clip:
-            mend = "Give the true range when the Decider is made, or clip=True."
+            mend = "Create the Decider with the true range, or with clip=True."
             if math.isnan(value):
-                mend = "Leave it out, or let expire() say what no answer means."
+                mend = "Do not report an unknown outcome; expire() closes such decisions."
             raise LossError(
                 f"A {self.word} must lie in [{self.low:g}, {self.high:g}]; got {value:g}. {mend}"
             )
@@ -340,11 +344,11 @@ class Units:
         return 0.0 if share < 0.0 else 1.0 if share > 1.0 else share
 
     def back(self, loss: float) -> float:
-        """The outcome whose loss this is."""
+        """Return the outcome that corresponds to a loss in [0, 1]."""
         moved = loss * self.width
         return self.low + moved if self.word == "loss" else self.high - moved
 
     def interval(self, losses: Interval) -> Interval:
-        """An interval for a mean, from one of losses in [0, 1]."""
+        """Convert an interval for a mean loss in [0, 1] to the units of the outcomes."""
         ends = self.back(losses[0]), self.back(losses[1])
         return min(ends), max(ends)

@@ -1,4 +1,4 @@
-"""What is known before a decision, as learners take it."""
+"""Conversion of contexts and items to the input of learners."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from hannan.features import Features
 _WORDS = frozenset({str})
 
 Items = list[list[Any]]
-"""What is offered: pairs of an id and what is known of the item."""
+"""The items of a decision: pairs of an id and the item's features."""
 
 
 def plain(value: Any) -> Any:
-    """A context as a journal gives it back: of plain numbers, words, dates and collections."""
+    """Convert a context to plain numbers, words, dates and collections, as a journal returns it."""
     if type(value) in PLAIN:
         return value
     if type(value) is dict:
@@ -55,23 +55,23 @@ def _plain(value: Any, where: Any) -> Any:
         return [plain(each) for each in value]
     place = "The context" if where is None else f"The feature {where!r:.60}"
     raise InputTypeError(
-        f"{place} is of type {type(value).__module__}.{type(value).__qualname__}; features are "
-        "numbers, words, booleans, dates, and lists or mappings of them."
+        f"{place} is of type {type(value).__module__}.{type(value).__qualname__}; features must "
+        "be numbers, strings, booleans, dates, or lists or mappings of them."
     )
 
 
 def _moment(value: Any) -> date | None:
-    """Return a date or a time of the standard library; None for a date that is none."""
+    """Return a date or a time of the standard library; None for NaT."""
     if isinstance(value, np.datetime64):
         return value.astype("datetime64[us]").item()  # type: ignore[no-any-return]
     if value != value:
         return None
     kind = datetime if isinstance(value, datetime) else date
-    return kind.fromisoformat(kind.isoformat(value))  # of a zone only the offset counts
+    return kind.fromisoformat(kind.isoformat(value))  # keeps only the offset of a time zone
 
 
 def _with_names(value: Any) -> Any:
-    """Return a row with names, of a tuple, a dataclass or a frame, as a mapping."""
+    """Return a row with names (a named tuple, a dataclass, a row of a frame) as a mapping."""
     names = getattr(value, "_fields", None)
     if isinstance(value, tuple) and names is not None:
         return dict(zip(names, value, strict=True))
@@ -94,40 +94,40 @@ def _single(value: Any) -> Any:
 
 
 def new_features(owner: str, given: Any) -> Features:
-    """Features that have seen nothing; what cannot say how rows are read is refused."""
+    """Return new `Features` from a specification; raise `ParameterError` if it is invalid."""
     if isinstance(given, Features):
         return given.clone()
     if given is not None and not isinstance(given, Mapping):
         raise ParameterError(
-            f"{owner}= is a Features, a mapping that declares them, or None to find them from "
-            f"the first rows; got {given!r:.100}."
+            f"{owner}= must be a Features, a mapping that declares the columns, or None to infer "
+            f"them from the first rows; got {given!r:.100}."
         )
     return Features(given)
 
 
 def offered(actions: Any) -> Items:
-    """What is offered, checked and of plain values."""
+    """Check the items of a decision, and convert their features to plain values."""
     if not isinstance(actions, Mapping):
         raise InputTypeError(
-            "actions= is a mapping from the ids of what is offered to its features, such as "
+            "actions= must be a mapping from the ids of the items to their features, such as "
             f"{{'sku-1': {{'price': 9.5}}}}; got {actions!r:.100}."
         )
     if not actions:
-        raise ParameterError("actions= offers nothing: there is nothing to decide.")
+        raise ParameterError("actions= is empty. Pass at least one item.")
     return [[as_name(name), plain(row)] for name, row in actions.items()]
 
 
 class Contexts(Parametrised):
-    """Reads contexts, and what is offered, of the kinds that the first decision had.
+    """Encoder of contexts and items, of the kind of the first decision.
 
     Parameters
     ----------
     rows
-        Whether there are contexts at all.
+        Whether decisions have contexts.
     items
-        Whether every decision offers actions of its own.
+        Whether items are passed to each decision.
     features, item_features
-        How they are read: as in `Decider`.
+        Encoders of contexts and items, as in `Decider`.
     """
 
     stored = State(_rows=Part(), _items=Part())
@@ -139,17 +139,17 @@ class Contexts(Parametrised):
         self._items = new_features("item_features", item_features) if items else None
 
     def read(self, row: Any, items: Items | None) -> tuple[Any, Callable[[], None]]:
-        """The context of a decision as the learner takes it, and a call that learns from it.
+        """Return the encoded context of a decision, and a function that updates the encoder.
 
-        Nothing changes before that call, and it cannot fail.
+        The encoder changes only when you call this function, which never fails.
         """
         x, learn = None, _learn_nothing
         if self._rows is not None:
             x, learn = self._rows.read(row)
         elif row is not None:
             raise ContextError(
-                "This Decider was asked without a context at first, so that it knows of none; got "
-                f"{row!r:.100}. Make another one for decisions with contexts."
+                "The first decision had no context, so this Decider takes none; got "
+                f"{row!r:.100}. Create another Decider for decisions with contexts."
             )
         if self._items is None:
             return x, learn
@@ -165,7 +165,7 @@ class Contexts(Parametrised):
 
     @property
     def quality(self) -> dict[str, Any]:
-        """The quality of each column; those of items are called "item price"."""
+        """Quality of each column; the names of item columns begin with "item "."""
         readers = {"": self._rows, "item ": self._items}
         return {
             prefix + name: shares
@@ -175,13 +175,13 @@ class Contexts(Parametrised):
         }
 
     def changes(self) -> list[str]:
-        """Return a sentence for each column whose quality has clearly become worse."""
+        """Return a sentence for each column whose quality has clearly declined."""
         rows = [] if self._rows is None else self._rows.changes("decisions")
         items = [] if self._items is None else self._items.changes("items")
         return [*rows, *(f"item {each}" for each in items)]
 
     def _saw(self, learn: Callable[[], None], described: list[Any]) -> None:
-        """Learn from a row, and from what was offered."""
+        """Update the encoders on a context and on the items."""
         learn()
         assert self._items is not None
         if not self._items.width:
@@ -191,12 +191,12 @@ class Contexts(Parametrised):
 
 
 def _learn_nothing() -> None:
-    """What is learned where there are no contexts."""
+    """Do nothing, because there are no contexts."""
 
 
 def place(name: Any, items: Items, what: str) -> int:
-    """The number of an item among those offered."""
+    """Return the index of an item."""
     names = [each for each, _ in items]
     if name not in names:
-        raise ParameterError(f"{what} {name!r:.100} is none of the {len(items)} that were offered.")
+        raise ParameterError(f"{what} {name!r:.100} is not among the {len(items)} items.")
     return names.index(name)

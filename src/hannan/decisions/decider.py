@@ -1,4 +1,4 @@
-"""The front door: decisions of your own, by name and in your units."""
+"""The `Decider`: decisions between your actions, with outcomes in your units."""
 
 from __future__ import annotations
 
@@ -61,16 +61,16 @@ from hannan.decisions.scoreboard import Scoreboard
 from hannan.decisions.summary import Summary, summary_of
 from hannan.off_policy import Log
 
-_EXPLORED = 0.002  # of all decisions, unless exploration= says otherwise
-_EXPLORED_OF_OFFERS = 0.0001  # the same for each of what is offered
-_WARM = 100  # decisions, of which the base makes one nearly surely, with its noise
+_EXPLORED = 0.002  # default share of random decisions, if the actions are fixed
+_EXPLORED_OF_OFFERS = 0.0001  # default minimum probability of each item
+_WARM = 100  # decisions: the base learner, which needs noise, almost surely makes one of them
 _REMEMBERED = 10_000  # closed decisions whose outcomes may be reported again
 
 _COLUMNS = ("action", "propensity", "id")
 _CALLS = ("decide", "decide_many", "report", "late", "expire", "add", "retire", "learn")
 _BROKEN = (
-    "This Decider is broken: a call was interrupted while it changed the Decider, by Ctrl-C for "
-    "example. Load the file that was saved last, or open the journal again, which does not have "
+    "This Decider is in an inconsistent state, because a call that changed it was interrupted, for "
+    "example by Ctrl-C. Load the last saved file, or reopen the journal, which does not contain "
     "that call."
 )
 
@@ -78,7 +78,7 @@ _Call = TypeVar("_Call", bound=Callable[..., Any])
 
 
 def _locked(method: _Call) -> _Call:
-    """Let one call at a time be made, from whatever thread."""
+    """Let only one thread at a time call a method, and raise `OrderError` if the Decider broke."""
 
     @functools.wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -91,49 +91,51 @@ def _locked(method: _Call) -> _Call:
 
 
 class Decider(Parametrised):
-    r"""Decides which action to take, and learns from what came of it.
+    r"""Choose between actions and learn from the outcomes.
 
-    Actions have names, outcomes are rewards or losses in units of your own, and what is known
-    before a decision is a mapping or a row of anything: numbers, words, dates, or nothing at all.
-    Behind it is the recommended learner, `hn.bandit`, which starts over when the world changes.
+    Actions have names, and outcomes are rewards or losses in your units. The context of a decision
+    is a mapping or a row of numbers, words, dates and missing values, or None. The `Decider` uses
+    the recommended learner, `hn.bandit`, which starts over if it detects drift.
 
     Parameters
     ----------
     actions
-        Their names: words, or numbers such as prices. None where every decision brings its own
-        actions with features of theirs.
+        Names of the actions: strings, or numbers such as prices. None (default) if you pass the
+        actions with their features (items) to each `decide` call.
     rewards, losses
-        (low, high) of the outcomes: `rewards` where more is better, `losses` where less is.
+        Range (low, high) of the outcomes. Pass `rewards` if more is better, or `losses` if less is
+        better.
     baseline
-        What is done today, to be compared all along: an action, or a function of the context that
-        returns one; where every decision offers its own, of the context and the offer.
+        Your current rule, for comparison: an action, or a function `f(context)` that returns one.
+        With items, a function `f(context, actions)`. Default: no comparison.
     exploration
-        The least probability of every available action; by default two decisions in a thousand are
-        made at random, 0.002 divided by the number of actions. Of what is offered 0.0001 each.
+        Minimum probability of each available action. Default: 0.002 divided by the number of
+        actions, so that two decisions in a thousand are random; 0.0001 per item with items.
     holdout
-        The share of decisions that follow the baseline at random, as the control group of an A/B
-        test does: 0.05 is usual. `summary().holdout` compares the two. Nothing is learned from
-        them, and their propensities are exact like all others.
+        Share of the decisions that follow the baseline at random, as the control group of an A/B
+        test does. Default 0; 0.05 is usual. `summary().holdout` compares the two groups. The
+        learner does not use these decisions. Their propensities are exact, too.
     features, item_features
-        How contexts, and what is offered, are read: a `Features` or a mapping that declares them;
-        None to find out from the first ones.
+        Encoders of the contexts and of the items: a `Features`, or a mapping that declares the
+        columns. None (default) infers the columns from the first rows.
     clip
-        Whether outcomes outside of their range count as its nearest end. Else they are refused.
+        Whether an outcome outside of the range counts as the nearest end of the range. By default,
+        it raises `LossError`.
     max_open
-        How many decisions may wait for their outcomes; one more is refused.
+        Maximum number of open decisions; one more raises `DecisionError`. Default 100,000.
     confidence
-        Of all intervals together.
+        Joint confidence level of all anytime-valid intervals. Default 0.95.
     seed
-        Fixes all randomness; None takes fresh entropy.
+        Random seed. None (default) takes fresh entropy.
 
     Guarantee
     ---------
-    A refused call changes nothing. Every decision states the probability it was drawn with, which
-    is exact. All intervals hold at once and at all times with the given confidence, whatever the
-    outcomes, if these are fixed before the action is drawn, though they may come late
-    (`off_policy.Watch`). Without contexts expected regret is bounded for any adversary
-    (`TsallisINF`); with contexts no theorem applies, and the learner's base is protection only
-    against being predictable.
+    A call that raises an error changes nothing. Every decision states the exact probability with
+    which its action was drawn. All anytime-valid intervals hold jointly with the given confidence,
+    for any outcomes that are fixed before their actions are drawn. Feedback may be delayed
+    (`off_policy.Watch`). Without contexts, the expected regret is bounded for any adversary
+    (`TsallisINF`). With contexts no theorem applies: the base learner only protects against an
+    adversary that predicts the actions.
 
     Examples
     --------
@@ -154,7 +156,7 @@ class Decider(Parametrised):
         _scoreboard=Part(),
         _action_checksum=Count(2**32),
     )
-    _broken = False  # whether a call was interrupted while it changed something
+    _broken = False  # whether an interrupted call left an inconsistent state
 
     def __init__(
         self,
@@ -188,12 +190,12 @@ class Decider(Parametrised):
         self._group = ControlGroup(self.holdout, self._seed)
         self._least(self._size)
         self._constant = self._constant_baseline()
-        # Both are made once the first decision shows whether there are contexts.
+        # The first decision creates both, because it shows whether there are contexts.
         self._contexts: Contexts | None = None
         self._learner: Any = None
         self._open = OpenDecisions(self.max_open, _REMEMBERED)
         self._scoreboard = Scoreboard(self._size, baseline is not None, confidence)
-        self._action_checksum = 0  # of all actions that were decided on
+        self._action_checksum = 0  # CRC32 of all actions chosen so far
         self._journal: Journal | None = None
         self._replayed = (0, 0, 0)
 
@@ -207,19 +209,21 @@ class Decider(Parametrised):
         *,
         actions: Mapping[Any, Any] | None = None,
     ) -> NamedDecision:
-        """An action for a context, with its probability and an id to report its outcome under.
+        """Choose an action, with its probability and the id under which you report the outcome.
 
         Parameters
         ----------
         context
-            What is known before the decision: a mapping, a row, or None, always, for none.
+            Context of the decision: a mapping or a row. Either all decisions have a context, or
+            all have None (default).
         available
-            The names of the actions that can be taken now; by default all that are not retired.
+            Names of the available actions. Default: all actions that are not retired.
         id
-            An id of your own, which nobody else has: a number or up to 200 letters.
+            Your unique id for the decision: an integer, a UUID, or text of up to 200 characters.
+            Default: a random id. The same request with the same id returns the same decision.
         actions
-            What is offered, where the Decider was made without actions: for each id what is known
-            of it. The offer may be another one each time.
+            Items to choose from, if you created the Decider without `actions`: a mapping from ids
+            to features. Each decision may have different items.
         """
         with self._lock:
             context, row, allowed, key, items, mark = self._asked(context, available, id, actions)
@@ -239,22 +243,22 @@ class Decider(Parametrised):
         *,
         actions: Mapping[Any, Any] | None = None,
     ) -> Any:
-        """Decide on each row of a table, as so many calls of `decide` would, or on none.
+        """Choose an action for each row of a table, as one call of `decide` per row would.
 
-        Returns a frame with the columns action, propensity and id, of the kind of the given frame
-        and with its index; for an array or a list of contexts, a list of answers. If one row is
-        refused, no decision is made.
+        For a frame, returns a frame of the same kind and index, with the columns action, propensity
+        and id. For an array or a list of contexts, returns a list of decisions. If one row raises
+        an error, no decision is made.
 
         Parameters
         ----------
         contexts
             A frame of pandas, polars or pyarrow, a 2-d array, or a list of contexts.
         available
-            The names of the actions that can be taken now, for all rows; or such a list for each.
+            Names of the available actions for all rows, or a list of such lists, one for each row.
         ids
-            An id for each row, as in `decide`; by default new ones.
+            An id for each row, as in `decide`. Default: random ids.
         actions
-            The items that are offered to each row, as in `decide`.
+            Items to choose from in every row, as in `decide`.
         """
         rows = rows_of(contexts)
         with self._lock:
@@ -279,7 +283,7 @@ class Decider(Parametrised):
         return like(contexts, columns)
 
     def _all_decided(self, asked: list[Any], actions: Any) -> list[NamedDecision]:
-        """Return the answer to each request: those known already, and all others decided on."""
+        """Return a decision for each request: the known one for a repeated id, else a new one."""
         rule, now, known, calls = callable(self.baseline), time.time(), {}, []
         for context, row, allowed, key, items, mark in asked:
             if key in self._open.waiting or key in self._open.closed:
@@ -301,18 +305,19 @@ class Decider(Parametrised):
         *,
         actions: Mapping[Any, Any] | None = None,
     ) -> Any:
-        """Return the action distribution that `decide` would draw from; no decision is opened.
+        """Return the action distribution from which `decide` would draw, without deciding.
 
-        For one context a mapping from actions to probabilities; for a frame one of its kind, with a
-        column for each action; for an array or a list of contexts a list of mappings. Each row is
-        read as the next decision. Nothing changes.
+        For one context, returns a mapping from actions to probabilities. For a frame, returns a
+        frame of the same kind with a column for each action. For an array or a list of contexts,
+        returns a list of mappings. Each row is treated as the next decision. The Decider does not
+        change.
 
         Parameters
         ----------
         context
-            A context, or several as in `decide_many`.
+            One context, or several as in `decide_many`.
         available, actions
-            As in `decide`, and as in `decide_many` for several.
+            As in `decide`; for several contexts, as in `decide_many`.
         """
         many = is_table(context)
         rows = rows_of(context, "probabilities") if many else [context]
@@ -335,7 +340,7 @@ class Decider(Parametrised):
         learner, contexts = self._learner, self._contexts
         distributions = []
         for context, row, allowed, _, items, _ in asked:
-            if contexts is None:  # the first row fixes the columns, of a reader for this call alone
+            if contexts is None:  # the first row determines the columns of a temporary encoder
                 learner, contexts = self._begin(row)
                 x, learn = contexts.read(row, items)
                 learn()
@@ -351,13 +356,13 @@ class Decider(Parametrised):
         return distributions
 
     def _asked(self, context: Any, available: Any, id: Any, actions: Any) -> tuple[Any, ...]:
-        """Return a checked request: the context, its row, available actions, id, offer and mark."""
+        """Check a request; return its context, row, available actions, id, items and checksum."""
         if type(context) is not dict:
             context = only_row(context)
             if context is None and self._contexts is not None and self._contexts.rows:
                 raise ContextError(
-                    "decide() needs a context: this Decider has seen contexts. Give {} where "
-                    "nothing is known."
+                    "decide() needs a context, because earlier decisions of this Decider had one. "
+                    "Pass {} if nothing is known."
                 )
         row, names = plain(context), self._names
         key = id if type(id) is str and 0 < len(id) <= LONGEST else new_id(id)
@@ -365,25 +370,27 @@ class Decider(Parametrised):
         if names is None:
             if available is not None:
                 raise ParameterError(
-                    "Of what is offered, leave out of actions= what cannot be had."
+                    "available= is not supported for a Decider without fixed actions. Pass only "
+                    "the available items as actions=."
                 )
             items = offered(actions)
         elif actions is not None:
             raise ParameterError(
-                "actions= is for a Decider that was made without: this one decides between "
-                f"{', '.join(map(repr, names.all[:6]))}. available= leaves out some."
+                f"This Decider has fixed actions: {', '.join(map(repr, names.all[:6]))}. actions= "
+                "is only for a Decider created without them. To leave out some, pass available=."
             )
         elif available is None:
             allowed = names.here
         else:
             numbers = names.numbers(available)
             allowed = names.playable(numbers)
-        # What the caller asked: which actions are retired may change until it asks again.
+        # The checksum is of the caller's request, because the retired actions may change before
+        # the caller repeats it.
         mark = 0 if id is None else mark_of(row, numbers, items)
         return context, row, allowed, key, items, mark
 
     def _same(self, key: Id, mark: int, items: Items | None) -> NamedDecision:
-        """Return the decision that was made under an id, for a request that is made again."""
+        """Return the earlier decision of a repeated request, by its id."""
         action, q = self._open.again(key, mark)
         if key in self._open.waiting:
             return self.decision(key)
@@ -391,14 +398,15 @@ class Decider(Parametrised):
         return NamedDecision(names[action], q, key, names)
 
     def _known_names(self, items: Items | None) -> tuple[Name, ...]:
-        """Return the names of all actions, or of the items that are offered."""
+        """Return the names of all actions, or of the items."""
         return tuple(name for name, _ in items or ()) if self._names is None else self._names.all
 
     def report(self, decision: NamedDecision | Id, reward: Any = None, *, loss: Any = None) -> bool:
-        """The outcome of a decision, given it or its id: at any time, in any order, or again.
+        """Report the outcome of a decision, given the decision or its id, in any order.
 
-        Returns whether it was learned. The same outcome a second time changes nothing, another one
-        is refused; what comes after the decision has expired is counted and not learned.
+        Returns whether the learner used the outcome. Reporting the same outcome again changes
+        nothing. Another outcome for the same decision raises `ContradictoryOutcomeError`. An
+        outcome after the decision has expired is counted, but the learner does not use it.
         """
         with self._lock:
             key = decision if type(decision) is str else as_id(decision)
@@ -412,15 +420,16 @@ class Decider(Parametrised):
 
     @_locked
     def expire(self, older_than: float | timedelta, reward: Any = None, *, loss: Any = None) -> int:
-        """Give up waiting for the outcomes of old decisions; how many there were.
+        """Close old open decisions, and return their number.
 
         Parameters
         ----------
         older_than
-            An age in seconds, or a `timedelta`.
+            Minimum age of the decisions: seconds, or a `timedelta`.
         reward, loss
-            What no answer means, such as reward=0.0 where nobody bought; by default nothing is
-            learned from these decisions, and intervals count them at their worst.
+            Outcome of these decisions, such as reward=0.0 for no sale. By default they have no
+            outcome: the learner does not use them, and anytime-valid intervals assume the worst
+            outcome.
         """
         age = older_than.total_seconds() if isinstance(older_than, timedelta) else older_than
         if isinstance(age, bool) or not isinstance(age, int | float) or not age >= 0.0:
@@ -435,13 +444,13 @@ class Decider(Parametrised):
 
     @_locked
     def decision(self, id: Id) -> NamedDecision:
-        """A decision that waits for its outcome, by its id."""
+        """Return an open decision, given its id."""
         key = as_id(id)
         if key not in self._open.waiting:
             self._open.check_closed(key)
             raise ClosedDecisionError(
-                f"Decision {key!r} does not wait for its outcome any more, and only what decide() "
-                "returned still knows of it: why(decision) takes that, in place of the id."
+                f"Decision {key!r} is closed: its outcome has been reported, or it has expired. "
+                "For why(), pass the decision that decide() returned instead of its id."
             )
         number, action, q, _, _, control, _ = self._open.waiting[key]
         if number < 0:
@@ -455,25 +464,25 @@ class Decider(Parametrised):
 
     @property
     def open_decisions(self) -> list[Id]:
-        """The ids of all decisions that wait for their outcomes, the oldest first."""
+        """Ids of all open decisions, the oldest first."""
         with self._lock:
             return list(self._open.waiting)
 
-    # Actions that come and go, and decisions of others --------------------------------------------
+    # Changing actions, and logged decisions -------------------------------------------------------
 
     @_locked
     def add_action(self, name: Any) -> None:
-        """One more action, from the next decision on; a retired one comes back as it was known.
+        """Add an action, starting with the next decision.
 
-        All that was learned of the others stays, and of the new one nothing is known: it is tried
-        as one of a new Decider would be.
+        The learner keeps all it has learned about the other actions, and tries the new action as a
+        new Decider would. A retired action returns with its past.
         """
         self._own_names("add_action")
         self._made("add", as_name(name))
 
     @_locked
     def retire(self, name: Any) -> None:
-        """Never decide on an action again; open decisions on it may still be reported."""
+        """Never choose an action again; you can still report outcomes of its open decisions."""
         self._own_names("retire")
         self._made("retire", as_name(name))
 
@@ -488,26 +497,28 @@ class Decider(Parametrised):
         loss: Any = None,
         actions: Mapping[Any, Any] | None = None,
     ) -> None:
-        """A decision that was made elsewhere, with the probability it was drawn with.
+        """Learn from a logged decision of another system, given its propensity.
 
-        It counts in what is learned, and in no statement: those are about decisions made here.
+        The learner uses the decision, but `summary` does not include it: the summary is about the
+        Decider's own decisions.
 
         Parameters
         ----------
         context, action
-            What was known, and what was done.
+            Context and action of the logged decision.
         reward, loss
-            What came of it.
+            Outcome of the logged decision.
         propensity
-            The probability with which it was done, greater than 0; 1 where it always is. The less
-            is known of it, the less the learner's base is worth; the predictor does not use it.
+            Probability, in (0, 1], with which the other system chose the action; 1 for a
+            deterministic rule. If it is only approximate, the base learner becomes less reliable;
+            the predictor does not use it.
         actions
-            What was offered, as in `decide`.
+            Items to choose from, as in `decide`.
         """
         if propensity is None:
             raise ParameterError(
-                "learn() needs propensity=, the probability with which the action was chosen: 1 "
-                "where a fixed rule chose it, 1/K where any of K actions was as likely."
+                "learn() needs propensity=, the probability with which the action was chosen. Pass "
+                "1 for a deterministic rule, or 1/K if all K actions were equally likely."
             )
         outcome = self._units.outcome(reward, loss)
         q = check_probability("learn", "propensity", propensity)
@@ -520,18 +531,22 @@ class Decider(Parametrised):
         self._made("learn", plain(only_row(context, "learn")), items, number, outcome, q)
 
     def warm_start(self, log: Any) -> int:
-        """Learn all decisions of a log; how many there were.
+        """Learn from all decisions of a log, and return their number.
 
-        If one of them is refused, those before it have been learned, and the error says which.
+        If a row raises an error, the learner has used the rows before it, and the error names the
+        row.
 
         Parameters
         ----------
         log
-            An `off_policy.Log`, by its names and with its rewards if it has them; otherwise its
-            actions are numbers in the order of ours, and its losses are in our units, or in [0, 1],
-            0 for the highest reward, where we have rewards; rows
-            (context, action, outcome, propensity); or mappings, or a frame, with columns action,
-            reward or loss, and propensity, all others being the context.
+            One of these:
+
+            - an `off_policy.Log`. Without names, its actions are indices of the Decider's actions.
+              Its losses are in the Decider's units. If the Decider has rewards and the log has
+              losses, these must lie in [0, 1], 0 for the highest reward;
+            - rows (context, action, outcome, propensity);
+            - mappings, or a frame, with the keys or columns action, reward or loss, and propensity.
+              All other columns are the context.
         """
         count, names = 0, self._own_names("warm_start").all
         for context, action, outcome, q in logged(log, names, self._units):
@@ -544,16 +559,17 @@ class Decider(Parametrised):
 
     @_locked
     def log(self) -> Log:
-        """Return the decisions with outcomes as a log, to evaluate other rules on.
+        """Return the decisions with outcomes as a log, to evaluate other rules.
 
-        The `off_policy.Log` has the contexts, the actions by name, their exact propensities, the
-        outcomes in their units, the available actions and the times. A Decider keeps the last
-        10,000 closed decisions, about 0.5 kB each, and so do its files. Decisions that wait for
-        their outcomes, and those that expired without one, are left out; `log.notes` counts them.
-        Estimates are right only if these are left out whatever their action and outcome: where no
-        answer means no sale, let `expire(age, reward=0.0)` say so first.
+        The `off_policy.Log` has the contexts, the names of the actions, their exact propensities,
+        the outcomes in their units, the available actions and the times. A Decider and its files
+        hold the last 10,000 closed decisions, about 0.5 kB each. The log leaves out open decisions
+        and decisions that expired without an outcome; `log.notes` counts them. Estimates are
+        right only if leaving them out does not depend on the action and the outcome: if no outcome
+        means no sale, call `expire(age, reward=0.0)` first.
 
-        Decisions of `learn` and of a Decider without actions of its own are not kept.
+        The log does not contain decisions of `learn`. A Decider without fixed actions has no log:
+        `log()` raises `ParameterError`.
 
         Examples
         --------
@@ -567,13 +583,13 @@ class Decider(Parametrised):
         """
         return log_of(self._open, self._scoreboard, self._own_names("log").all, self._units)
 
-    # What is known ------------------------------------------------------------------------------
+    # Results ------------------------------------------------------------------------------------
 
     @_locked
     def why(self, decision: NamedDecision | Id) -> Why:
-        """The probabilities and the expected outcomes of all actions when a decision was made.
+        """Explain a decision: return the probability and expected outcome of each action.
 
-        A decision that has been answered is to be given itself, not by its id.
+        Pass the decision or, while the decision is open, its id.
         """
         answer = decision if isinstance(decision, NamedDecision) else self.decision(decision)
         names, units, distribution = answer.actions, self._units, answer.distribution
@@ -588,25 +604,25 @@ class Decider(Parametrised):
 
     @_locked
     def summary(self) -> Summary:
-        """How decisions fare, beside the baseline and every action on its own."""
+        """Compare the decisions so far with the baseline and with each constant action."""
         names = None if self._names is None else self._names.all
         waiting = len(self._open.waiting)
         summary = summary_of(self._scoreboard, self._units, names, self._learner, waiting)
         return replace(summary, notes=(*self._changes, *summary.notes))
 
     def metrics(self) -> dict[str, Any]:
-        """Return the summary as numbers by name, for a monitoring system: valid JSON at all times.
+        """Return the summary as a dictionary of numbers, for a monitoring system.
 
-        A number that is not known is None.
+        The dictionary is always valid JSON; unknown numbers are None.
         """
         with self._lock:
             features = {} if self._contexts is None else self._contexts.quality
             return as_json({**self.summary().to_dict(), "features": features})  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
-        """Five lines: what it decides on, how much, how well, compared with what, and how.
+        """Return five lines: the actions, counts, the mean outcome, a comparison, and the learner.
 
-        Then a line for each column of the contexts that has clearly become worse.
+        A line for each column of the contexts whose quality has clearly declined follows.
         """
         with self._lock:
             return "\n".join([self._head, *self.summary().lines(), *self._changes])
@@ -624,7 +640,7 @@ class Decider(Parametrised):
 
     @property
     def _changes(self) -> list[str]:
-        """A sentence for each column whose quality has clearly become worse."""
+        """Sentences about columns whose quality has clearly declined."""
         return [] if self._contexts is None else self._contexts.changes()
 
     @property
@@ -632,19 +648,19 @@ class Decider(Parametrised):
         """The actions and the range of their outcomes."""
         units, names = self._units, [] if self._names is None else self._names.all
         shown = ", ".join(map(str, names[:6])) + (", …" if len(names) > 6 else "")
-        shown = shown or "what is offered each time"
+        shown = shown or "items passed to each decision"
         return f"Decider: {shown}; {units.word} from {units.low:g} to {units.high:g}"
 
     def warm_up(self, context: Any = None, actions: Mapping[Any, Any] | None = None) -> float:
-        """Compile what decisions need, on a copy: nothing changes. The seconds that this took.
+        """Compile the numba kernels ahead of time, and return the seconds this took.
 
-        Inner loops are compiled when they are first called, which takes some seconds; called when
-        a service starts, this takes them out of its first answers.
+        numba compiles each kernel at its first call, which takes some seconds. Call `warm_up` when
+        a service starts, so that the first decisions are fast. Only a copy of the Decider decides.
 
         Parameters
         ----------
         context, actions
-            Such as will come.
+            Typical values, as in `decide`.
         """
         began = time.perf_counter()
         with self._lock:
@@ -658,7 +674,7 @@ class Decider(Parametrised):
             available = left[1:] if turn % 2 and left[1:] else None
             answer = twin.decide(context, available, actions=actions)
             if turn < 2:
-                str(twin)  # which says what a decision without an outcome may cost
+                str(twin)  # compiles the certificate with an open decision
             twin.report(answer, **{twin._units.word: twin._units.back(1.0)})
         return time.perf_counter() - began
 
@@ -666,31 +682,34 @@ class Decider(Parametrised):
 
     @_locked
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one file, in one step: `hannan.load(path)` decides on bit for bit."""
+        """Save the Decider to one file, atomically.
+
+        `hannan.load(path)` returns a Decider that continues with identical results.
+        """
         save(self, path)
 
     @_locked
     def journal(
         self, path: str | os.PathLike[str], *, fsync: bool = True, every: int = EVERY
     ) -> Self:
-        """From now on every accepted call is in this file before it returns.
+        """Write every call to a file before the call returns, and resume from an existing file.
 
-        If there is a journal already, of a Decider made like this one, this one takes it up where
-        that one ended: so a service makes its Decider and names its journal, whether it starts or
-        starts again. Returns the Decider itself.
+        If the file exists, and is the journal of a Decider with the same parameters, this Decider
+        resumes from its last call. A service can therefore run the same code at its first start
+        and at every restart. Returns the Decider itself.
 
         Parameters
         ----------
         path
-            The file; a lock file beside it keeps other processes out.
+            Path of the journal. A lock file next to it excludes other processes.
         fsync
-            Whether a call waits for the disk. Without, calls outlive a killed process all the
-            same, but the last ones may not outlive a machine that loses power.
+            Whether each call waits for the disk. Default True. If False, calls survive a killed
+            process, but a machine that loses power may lose the last calls.
         every
-            After how many calls a new snapshot takes the place of the lines so far.
+            Number of calls after which a new snapshot replaces the lines so far. Default 10,000.
         """
         if self._journal is not None:
-            raise OrderError(f"This Decider has a journal already, {self._journal.path}.")
+            raise OrderError(f"This Decider already has a journal, {self._journal.path}.")
         journal = Journal(path, bool(fsync), check_every(every))
         try:
             if journal.path.exists():
@@ -712,24 +731,28 @@ class Decider(Parametrised):
         fsync: bool = True,
         every: int = EVERY,
     ) -> Self:
-        """The Decider of a journal, as it was after the last call that was acknowledged.
+        """Open a journal, and return its Decider as it was after the last completed call.
 
         Parameters
         ----------
         path
-            The file.
+            Path of the journal.
         trusted
-            As in `hannan.load`: the function that was given as `baseline`, if one was.
+            Trusted code, as in `hannan.load`: the function passed as `baseline`, if there is one.
         fsync, every
             As in `journal`.
         """
         if not os.path.exists(path):
-            raise StorageError(f"There is no journal {path}: Decider(…).journal(path) begins one.")
+            raise StorageError(
+                f"There is no journal {path}. Create one with Decider(…).journal(path)."
+            )
         journal = Journal(path, bool(fsync), check_every(every))
         try:
             found = load(journal.path, trusted=trusted)
             if not isinstance(found, cls):
-                raise DamagedFileError(f"{path} holds no Decider but a {type(found).__name__}.")
+                raise DamagedFileError(
+                    f"{path} does not hold a Decider, but a {type(found).__name__}."
+                )
             journal.go_on(*found._replayed)
         except BaseException:
             journal.close()
@@ -738,17 +761,17 @@ class Decider(Parametrised):
         return found
 
     def close(self) -> None:
-        """End the journal, so that another process may take it up.
+        """Close the journal, so that another process can open it.
 
-        From then on this Decider refuses calls that would change it, because no file would have
-        them.
+        Calls that would change this Decider then raise `StorageError`, because no file would
+        record them.
         """
         with self._lock:
             if self._journal is not None:
                 self._journal.close()
 
     def _resume_from(self, journal: Journal) -> None:
-        """Become the Decider of a journal."""
+        """Take over the state of the Decider of a journal."""
         rule = [self.baseline] if callable(self.baseline) else []
         found = load(journal.path, trusted=rule)
         ours, theirs = dict(self.params), dict(getattr(found, "params", {}))
@@ -756,8 +779,8 @@ class Decider(Parametrised):
         changed = names is not None and (names.all != tuple(self.actions or ()) or names.retired)
         if changed or self._learner is not None or type(found) is not type(self):
             raise ParameterError(
-                f"There is a file {journal.path} already, and this Decider has made decisions of "
-                "its own: take up the journal by Decider.open(path), or give another name."
+                f"The file {journal.path} already exists, and this Decider is not new. Resume from "
+                "the file with Decider.open(path), or pass another path."
             )
         if names is not None and theirs.get("actions") is not None:
             begun = list(names.all)
@@ -767,14 +790,14 @@ class Decider(Parametrised):
         if not same(ours, theirs):
             which = ", ".join(name for name in ours if not same(ours[name], theirs.get(name)))
             raise ParameterError(
-                f"The journal {journal.path} is of a Decider with another {which}: "
-                "Decider.open(path) takes that one up."
+                f"The journal {journal.path} belongs to a Decider with another {which}. Resume "
+                "from it with Decider.open(path), or pass another path."
             )
         journal.go_on(*found._replayed)
         vars(self).update(vars(found), _lock=self._lock)
 
     def _resumed(self, mark: bytes, tail: bytes, path: str) -> None:
-        """Make the calls of a journal again, by the same code that made them at first."""
+        """Replay the calls of a journal, by the same code that executed them originally."""
         check, used, done = start(mark), 0, 0
         calls = calls_in(tail, check, path)
         for call, end, after in calls:
@@ -782,10 +805,10 @@ class Decider(Parametrised):
                 self._again(call, path)
             except (HannanError, ArithmeticError, LookupError, TypeError, ValueError) as error:
                 if done == len(calls) - 1:
-                    break  # it was refused, and its process killed before it was taken back
+                    break  # the call failed, and its process was killed before it removed the line
                 raise DamagedFileError(
                     f"{path} is damaged: call {done + 1} after its snapshot, {call[0]!r:.40}, "
-                    f"cannot be made again: {error}"
+                    f"cannot be replayed: {error}"
                 ) from error
             check, used, done = after, end, done + 1
         self._replayed = len(tail) - used, check, done
@@ -793,11 +816,11 @@ class Decider(Parametrised):
     def _again(self, call: Call, path: str) -> None:
         kind, trail, *args = call
         if kind not in _CALLS:
-            raise DamagedFileError(f"{path} holds a call {kind!r:.40}, which there is not.")
+            raise DamagedFileError(f"{path} is damaged: it holds an unknown call {kind!r:.40}.")
         if trail != self._action_checksum:
             raise StorageError(
-                f"{path} replays to other decisions than were made: it was written by another "
-                "version, or on a machine that rounds otherwise."
+                f"Replaying {path} gives other decisions than the original ones. It was written by "
+                "another version of Hannan, or on a machine that rounds differently."
             )
         if kind in ("decide", "decide_many"):
             calls = [args] if kind == "decide" else args[0]
@@ -819,7 +842,7 @@ class Decider(Parametrised):
         items: Any,
         mark: Any,
     ) -> None:
-        """Refuse a decision of a journal that `decide` would not have made."""
+        """Raise an error for a decision in a journal that `decide` would not have made."""
         offers, known = self._names is None, self._open
         size = len(items) if offers else self._size
         absent = target is None and (offers or self.baseline is None)
@@ -835,9 +858,9 @@ class Decider(Parametrised):
     # Calls --------------------------------------------------------------------------------------
 
     def _made(self, kind: str, *args: Any) -> Any:
-        """Write a call to the journal, then do it; if it is refused, take it back.
+        """Write a call to the journal, then execute it; if it fails, remove it from the journal.
 
-        The caller has the lock.
+        The caller holds the lock.
         """
         if self._broken:
             raise OrderError(_BROKEN)
@@ -858,7 +881,7 @@ class Decider(Parametrised):
                 journal.put_off()
         return answer
 
-    # Each of these is a function of what was learned and of its arguments alone.
+    # Each of these depends only on the state and on its arguments, so that calls can be replayed.
 
     def _do_decide(
         self,
@@ -875,13 +898,13 @@ class Decider(Parametrised):
             learner, contexts = self._begin(row)
         context, learn = contexts.read(row, items)
         turn = self._turn(learner, context, allowed, target)
-        # From here on nothing can fail.
+        # Nothing can fail after this point.
         learn()
         self._learner, self._contexts = learner, contexts
         return self._entered(turn, key, moment, target, mark, row, allowed)
 
     def _do_decide_many(self, calls: list[Any]) -> list[NamedDecision]:
-        """Decide on all rows, as so many calls would, once all of them have been read."""
+        """Decide on all rows, as one call per row would, after all rows have been encoded."""
         learner, contexts = self._learner, copy.deepcopy(self._contexts)
         if contexts is None:
             learner, contexts = self._begin(calls[0][0])
@@ -902,18 +925,18 @@ class Decider(Parametrised):
                 self._learner, self._contexts = learner, contexts
                 answers.append(self._entered(turn, key, moment, target, mark, row, allowed))
         except BaseException:
-            self._broken = True  # some rows are decided on, and others are not
+            self._broken = True  # only some of the rows have decisions
             raise
         return answers
 
     def _turn(
         self, learner: Any, context: Any, allowed: list[int] | None, target: int | None
     ) -> tuple[Any, int, int, FloatArray | None, int | None]:
-        """Let the learner choose, or the holdout in its place.
+        """Let the learner choose the action, or the holdout.
 
-        Then the learner's choice never happened; its action distribution and its predictions are
-        those of any other round. Returns the learner's round, its number, the action, the action
-        distribution, and the action that the holdout would have taken, if any.
+        If the holdout chooses, the learner's choice is discarded; its action distribution and its
+        predictions are those of any other round. Returns the learner's round, its number, the
+        action, the action distribution, and the action that the holdout would have taken, if any.
         """
         group = self._group
         opened = learner.open(context, allowed, late=True, committed=not group.share)
@@ -937,7 +960,7 @@ class Decider(Parametrised):
         row: Any,
         allowed: list[int] | None,
     ) -> NamedDecision:
-        """Enter a round as an open decision; nothing can fail."""
+        """Record a round as an open decision. Never fails."""
         opened, number, action, distribution, control = turn
         size = self._scoreboard.n_actions
         asked = request_text(row, allowed, size) if size else None
@@ -998,7 +1021,7 @@ class Decider(Parametrised):
         loss = self._units.as_loss(outcome)
         context, learn = contexts.read(row, items)
         learner.learn(context, action, loss, propensity)
-        # From here on nothing can fail.
+        # Nothing can fail after this point.
         learn()
         self._learner, self._contexts = learner, contexts
         self._scoreboard.logged += 1
@@ -1006,21 +1029,21 @@ class Decider(Parametrised):
     # Parts --------------------------------------------------------------------------------------
 
     def _begin(self, row: Any) -> tuple[Any, Contexts]:
-        """Make the learner and the reader of contexts that the first context asks for."""
+        """Create the learner and the encoder of contexts that the first context needs."""
         contexts = self._new_contexts(row is not None)
         return self._new_learner(contexts), contexts
 
     @property
     def _size(self) -> int:
-        """K; 0 where every decision offers its own actions."""
+        """Number of actions; 0 if items are passed to each decision."""
         return 0 if self._names is None else len(self._names)
 
     def _own_names(self, verb: str) -> Names:
-        """The names, where there are any."""
+        """Return the names of the actions; raise `ParameterError` if there are none."""
         if self._names is None:
             raise ParameterError(
-                f"{verb}() is for a Decider with actions of its own; this one was made without, "
-                "and each decision says what is offered."
+                f"{verb}() needs a Decider with fixed actions. This one was created without "
+                "actions=, and takes items with each decision."
             )
         return self._names
 
@@ -1029,11 +1052,11 @@ class Decider(Parametrised):
         if self.baseline is None or callable(self.baseline):
             return None
         if self._names is None:
-            raise refuse(self, "baseline", "a function of the context and the offer", self.baseline)
+            raise refuse(self, "baseline", "a function of the context and the items", self.baseline)
         return self._names.place(self.baseline)
 
     def _aim(self, context: Any, actions: Any, items: Items | None) -> int | None:
-        """What the baseline's rule does; of an offer None if it takes nothing that is in it."""
+        """Return the index of the action of the baseline's rule; None if it takes no item."""
         if items is None:
             assert self._names is not None
             return self._names.place(self.baseline(context))
@@ -1041,7 +1064,7 @@ class Decider(Parametrised):
         return None if taken is None else place(as_name(taken), items, "The baseline's choice")
 
     def _least(self, n_actions: int) -> float:
-        """The least probability of an action."""
+        """Return the minimum probability of each action."""
         given = self.exploration
         if given is None:
             return _EXPLORED / n_actions if n_actions else _EXPLORED_OF_OFFERS
@@ -1068,7 +1091,7 @@ class Decider(Parametrised):
         return {**self.params, "actions": names, "seed": self._seed}
 
     def __getstate__(self) -> dict[str, Any]:
-        """For copies: they have a lock of their own."""
+        """Return the state of a copy, which gets a separate lock."""
         return {**vars(self), "_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

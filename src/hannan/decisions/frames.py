@@ -32,7 +32,7 @@ def is_table(contexts: Any) -> bool:
 
 
 def only_row(context: Any, method: str = "decide") -> Any:
-    """Return the context of one decision; refuse a table of several.
+    """Return the context of one decision; raise `ContextError` for a table of several.
 
     >>> only_row([{"age": 31}])
     {'age': 31}
@@ -40,42 +40,43 @@ def only_row(context: Any, method: str = "decide") -> Any:
     if is_series(context) and not all(isinstance(n, str) for n in getattr(context, "index", [0])):
         raise ContextError(
             f"{method}() takes one context; got a {type(context).__name__} of {len(context)} "
-            "values without names, which may be a column. Give a row with names, such as "
+            "values without names, which may be a column. Pass a row with names, such as "
             "frame.iloc[0], or a list of the values of one context."
         )
     if not is_table(context):
         return context
     rows = rows_of(context, method)
     if len(rows) != 1:
-        many = "decide_many() to decide on" if method == "decide" else "warm_start() to learn"
+        many = "decide_many() to decide on" if method == "decide" else "warm_start() to learn from"
         raise ContextError(
             f"{method}() takes one context; got {_described(context)} with {len(rows)} rows. Call "
-            f"{many} each row, or give one row, such as frame.iloc[0]."
+            f"{many} each row, or pass one row, such as frame.iloc[0]."
         )
     return rows[0]
 
 
 def rows_of(contexts: Any, method: str = "decide_many") -> list[Any]:
-    """Return the rows of a table: mappings of a frame, lists of an array, or as they are listed.
+    """Return the rows of a table: mappings for a frame, lists for an array, or a list's entries.
 
     >>> import polars as pl
     >>> rows_of(pl.DataFrame({"age": [31, 40], "plan": ["free", None]}))
     [{'age': 31, 'plan': 'free'}, {'age': 40, 'plan': None}]
     """
     if is_lazy(contexts):
-        raise ContextError(f"{method}() takes a frame that is computed: call collect() first.")
+        raise ContextError(f"{method}() does not take a lazy frame: call collect() first.")
     if is_frame(contexts):
         columns: dict[Any, list[Any]] = {}
         for name, column in columns_of(contexts):
             if name in columns:
-                raise ContextError(f"Two columns of the frame have the name {name!r}: rename one.")
+                raise ContextError(f"Two columns of the frame are named {name!r}: rename one.")
             columns[name] = as_list(column)
         if not columns:
             return [{} for _ in range(len(contexts))]
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     if isinstance(contexts, np.ndarray) and contexts.ndim > 2:
         raise ContextError(
-            f"{method}() takes an array with a row for each decision; got shape {contexts.shape}."
+            f"{method}() takes a 2-d array with a row for each decision; got shape "
+            f"{contexts.shape}."
         )
     single = isinstance(contexts, Mapping | str | bytes) or is_series(contexts)
     if single or not isinstance(contexts, Iterable):
@@ -87,11 +88,13 @@ def rows_of(contexts: Any, method: str = "decide_many") -> list[Any]:
 
 
 def spread(name: str, values: Any, count: int) -> list[Any]:
-    """Return a value for each row, None for each where there are none."""
+    """Return a list with a value for each row; without `values`, each is None."""
     if values is None:
         return [None] * count
     if isinstance(values, Mapping | str | bytes) or not isinstance(values, Iterable):
-        raise InputTypeError(f"{name}= is a list with an entry for each row; got {values!r:.100}.")
+        raise InputTypeError(
+            f"{name}= must be a list with an entry for each row; got {values!r:.100}."
+        )
     listed = as_list(values)
     if len(listed) != count:
         raise ParameterError(
@@ -101,7 +104,7 @@ def spread(name: str, values: Any, count: int) -> list[Any]:
 
 
 def available_by_row(available: Any, count: int) -> list[Any]:
-    """Return the available actions of each row: the same names for all, or a list for each row.
+    """Return the available actions of each row, from names for all rows or a list for each row.
 
     >>> available_by_row(["red", "green"], 2), available_by_row([["red"], None], 2)
     ([['red', 'green'], ['red', 'green']], [['red'], None])

@@ -10,27 +10,27 @@ from hannan.core.validation import FloatArray, refuse
 
 
 class ControlGroup:
-    """Says which decisions follow the current rule, as the control group of an A/B test does.
+    """Random choice of the decisions that follow the current rule, as in an A/B test.
 
     Parameters
     ----------
     share
-        The share of the decisions.
+        Share of the decisions that follow the current rule, from 0 to less than 1.
     seed
-        Fixes which decisions these are.
+        Random seed, which determines these decisions.
     """
 
     def __init__(self, share: float, seed: int) -> None:
         self.share, self.seed = share, seed
 
     def may_take(self, target: int | None, available: list[int] | None) -> bool:
-        """Whether a decision with this action of the current rule may be in the group."""
+        """Return whether a decision can be in the group, given the current rule's action."""
         return (
             self.share > 0.0 and target is not None and (available is None or target in available)
         )
 
     def takes(self, number: int) -> bool:
-        """Whether the decision with this number is in the group; outcomes do not matter."""
+        """Return whether the decision with this number is in the group; ignore outcomes."""
         toss = hashlib.blake2b(f"{self.seed} holdout {number}".encode(), digest_size=7)
         return int.from_bytes(toss.digest(), "big") < self.share * 2.0**56
 
@@ -48,7 +48,7 @@ def check_share(owner: object, share: Any, baseline: Any, actions: Any) -> float
         raise refuse(owner, "holdout", "a share of the decisions from 0 to less than 1", share)
     if share and (baseline is None or actions is None):
         raise ParameterError(
-            f"holdout={share!r} needs actions= and baseline=, the current rule that this share of "
-            "the decisions follows."
+            f"holdout={share!r} needs actions= and baseline=. The baseline is your current rule, "
+            "which this share of the decisions follows."
         )
     return float(share)

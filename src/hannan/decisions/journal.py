@@ -1,4 +1,4 @@
-"""A file that holds every accepted call before it takes effect."""
+"""The journal of a `Decider`: a file to which every call is written before it takes effect."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hannan.decisions import records
 
 try:
     import fcntl
-except ImportError:  # there are no such locks on Windows
+except ImportError:  # Windows has no such locks
     fcntl = None  # type: ignore[assignment]
 
 EVERY = 10_000  # calls after which a new snapshot is written
@@ -24,19 +24,20 @@ Call = list[Any]
 
 
 class Journal:
-    """A snapshot, then a line for each call since: written and synced before the call is made.
+    """A file with a snapshot and a line for each call since, written before the call takes effect.
 
-    One process at a time has it open; a lock beside it says so, which ends with the process.
+    Only one process at a time can open the journal. It holds a lock on a file next to the journal,
+    which ends with the process.
 
     Parameters
     ----------
     path
-        The file.
+        Path of the journal.
     fsync
-        Whether a call waits until its line is on the disk. Without, what a killed process had
-        written is there all the same, but a machine that loses power may lose the last calls.
+        Whether a call returns only after its line is on the disk. If False, the lines survive a
+        killed process, but a machine that loses power may lose the last calls.
     every
-        After how many calls a new snapshot takes the place of the old one and its lines.
+        Number of calls after which a new snapshot replaces the old one and its lines.
     """
 
     def __init__(self, path: str | os.PathLike[str], fsync: bool, every: int) -> None:
@@ -55,7 +56,7 @@ class Journal:
     # Reading ------------------------------------------------------------------------------------
 
     def go_on(self, torn: int, check: int, calls: int) -> None:
-        """Go on after the calls of the file that is there; its last bytes were torn."""
+        """Continue an existing file after its calls; its last `torn` bytes are incomplete."""
         self._open()
         size = os.fstat(self._file).st_size - torn
         self._size = self._before = size
@@ -68,7 +69,7 @@ class Journal:
     # Writing ------------------------------------------------------------------------------------
 
     def begin(self, parts: Sequence[bytes | memoryview]) -> None:
-        """Replace the file, in one step, by a snapshot; calls go on after it."""
+        """Replace the file atomically by a snapshot, to which calls are then appended."""
         container.write(self.path, parts)
         self._sync_folder()
         self._open()
@@ -77,7 +78,7 @@ class Journal:
         self._calls = 0
 
     def append(self, call: Call) -> None:
-        """Write a call; where that fails the file is as it was before."""
+        """Write a call; if this fails, raise `StorageError` and leave the file unchanged."""
         self.check_usable()
         text, check = records.line(call, self._check)
         try:
@@ -89,11 +90,11 @@ class Journal:
         except OSError as error:
             self._cut(self._size, self._check)
             raise StorageError(
-                f"The journal {self.path} cannot be written, and nothing was done: "
-                f"{error.strerror}."
+                f"The journal {self.path} cannot be written: {error.strerror}. The call had no "
+                "effect."
             ) from None
         except BaseException:
-            self._broken = "a call was broken off while it was written"
+            self._broken = "a call was interrupted while it was written"
             raise
         self._before, self._check_before = self._size, self._check
         self._size += len(text)
@@ -101,7 +102,7 @@ class Journal:
         self._calls += 1
 
     def take_back(self) -> None:
-        """The call that was written last has failed."""
+        """Remove the last call, which has failed."""
         self._calls -= 1
         self._cut(self._before, self._check_before)
 
@@ -111,24 +112,24 @@ class Journal:
         return self._calls >= self.every
 
     def put_off(self) -> None:
-        """No snapshot could be written: lines go on, and it is tried again later."""
+        """Postpone a snapshot that could not be written; lines are still appended."""
         self._calls = 0
 
     def check_usable(self) -> None:
-        """Refuse a call where the journal cannot hold it."""
+        """Raise `StorageError` if the journal cannot be written."""
         if self._broken is not None:
             raise StorageError(
-                f"The journal {self.path} is not written any more: {self._broken}. Nothing that "
-                "was acknowledged is lost: open it anew, Decider.open(path)."
+                f"The journal {self.path} can no longer be written: {self._broken}. All completed "
+                "calls are saved; reopen the journal with Decider.open(path)."
             )
         if os.getpid() != self._owner:
             raise StorageError(
-                f"The journal {self.path} belongs to the process that opened it, of which this is "
-                "a copy: open it in the process that decides."
+                f"Only the process that opened the journal {self.path} can write it; this is a "
+                "fork of that process. Open the journal in the process that decides."
             )
 
     def close(self) -> None:
-        """Let others have the journal."""
+        """Close the file and release the lock."""
         for file in (self._file, self._lock):
             if file >= 0:
                 os.close(file)
@@ -136,7 +137,7 @@ class Journal:
         self._broken = self._broken or "it was closed"
 
     def __getstate__(self) -> dict[str, Any]:
-        """For copies: they write nothing."""
+        """Return the state of a copy, which cannot write."""
         broken = self._broken or "this is a copy of the Decider that writes it"
         return {**vars(self), "_file": -1, "_lock": -1, "_broken": broken}
 
@@ -161,7 +162,7 @@ class Journal:
             if self.fsync:
                 _sync(self._file)
         except OSError as error:
-            self._broken = f"its last line could not be taken back, {error.strerror}"
+            self._broken = f"its last line could not be removed, {error.strerror}"
         else:
             self._size = self._before = size
             self._check = self._check_before = check
@@ -183,7 +184,7 @@ class Journal:
         except OSError as error:
             reason = error.strerror
             if not self.path.parent.is_dir():
-                reason = f"there is no folder {self.path.parent}"
+                reason = f"the folder {self.path.parent} does not exist"
             raise StorageError(f"{beside} cannot be written: {reason}.") from None
         if fcntl is not None:
             try:
@@ -191,22 +192,22 @@ class Journal:
             except OSError:
                 os.close(file)
                 raise StorageError(
-                    f"The journal {self.path} is in use, by another process or another Decider "
-                    "here: one at a time writes it. hannan.load(path) gives a copy to look at."
+                    f"The journal {self.path} is in use by another process, or by another Decider "
+                    "of this process. Close it there first. To read a copy, use hannan.load(path)."
                 ) from None
         return file
 
 
 def start(mark: bytes | memoryview) -> int:
-    """The checksum before the first line, which binds the lines to their snapshot."""
+    """Return the checksum before the first line, which ties the lines to their snapshot."""
     return zlib.crc32(mark)
 
 
 def calls_in(tail: bytes, check: int, path: str) -> list[tuple[Call, int, int]]:
-    """The calls after a snapshot, each with where it ends and its checksum.
+    """Return the calls after a snapshot, each with its end in `tail` and its checksum.
 
-    A last line that is not whole was torn when a process was killed, before its call was answered:
-    it is left out. A broken line with whole ones after it is damage, and refused.
+    An incomplete last line is left out: its process was killed before the call returned. An invalid
+    line with complete lines after it raises `DamagedFileError`.
     """
     found: list[tuple[Call, int, int]] = []
     used = 0
@@ -218,7 +219,7 @@ def calls_in(tail: bytes, check: int, path: str) -> list[tuple[Call, int, int]]:
             if any(_whole(one) for one in rest.split(b"\n")[:-1]):
                 raise DamagedFileError(
                     f"{path} is damaged: line {len(found) + 1} after its snapshot does not match "
-                    "its checksum, and more follow."
+                    "its checksum, and more lines follow. Restore the file from a backup."
                 )
             break
         call, check = read
@@ -228,14 +229,14 @@ def calls_in(tail: bytes, check: int, path: str) -> list[tuple[Call, int, int]]:
 
 
 def check_every(every: Any) -> int:
-    """After how many calls a snapshot is written."""
+    """Check the number of calls after which a snapshot is written."""
     if isinstance(every, bool) or not isinstance(every, int) or every < 1:
-        raise ParameterError(f"every= is a number of calls, at least 1; got {every!r}.")
+        raise ParameterError(f"every= must be a number of calls, at least 1; got {every!r}.")
     return every
 
 
 def _whole(line: bytes) -> bool:
-    """Whether this looks like a line, whatever its checksum: no torn write leaves one behind."""
+    """Return whether this looks like a complete line, which no interrupted write leaves behind."""
     return len(line) > 11 and line[8:10] == b" [" and line[-1:] == b"]"
 
 

@@ -1,4 +1,4 @@
-"""Logs: of the decisions made here, and of others that were made elsewhere, row by row."""
+"""Conversion of a Decider's decisions to a `Log`, and of logs of other systems to rows."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from hannan.decisions.scoreboard import Scoreboard
 from hannan.off_policy import Log
 
 Row = tuple[Any, Any, dict[str, Any], Any]
-"""Context, action, the outcome under its name, and the propensity."""
+"""Context, action, {"reward" or "loss": outcome}, and propensity."""
 
 
 def log_of(
     known: OpenDecisions, scoreboard: Scoreboard, names: Sequence[Name], units: Units
 ) -> Log:
-    """Return the closed decisions that have outcomes, in the order in which they were made."""
+    """Return the closed decisions with outcomes as a log, in the order of the decisions."""
     closed = [each for each in known.closed.values() if each[3] is not None]
     closed.sort(key=lambda each: each[5])
-    requests = [request_in(each[6] or "") for each in closed]  # all are kept, as there are names
+    requests = [request_in(each[6] or "") for each in closed]  # each has a text
     available = [request[1] for request in requests]
     outcomes = np.array([each[3] for each in closed], dtype=np.float64)
     rewards = units.word == "reward"
@@ -44,22 +44,22 @@ def log_of(
 
 
 def _notes(kept: int, known: OpenDecisions, scoreboard: Scoreboard) -> tuple[str, ...]:
-    """Say how many decisions a log leaves out, and why."""
+    """Return a note about the decisions that a log leaves out, if there are any."""
     decisions, waiting = int(scoreboard.plays.sum()), len(known.waiting)
     if kept == decisions:
         return ()
     earlier = decisions - kept - waiting - scoreboard.expired
-    reasons = {"wait for an outcome": waiting, "expired without one": scoreboard.expired}
-    reasons["are earlier than the last ones that are kept"] = earlier
+    reasons = {"open": waiting, "expired without an outcome": scoreboard.expired}
+    reasons["too old to be in memory"] = earlier
     told = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items() if count > 0)
-    note = f"{kept:,} of {decisions:,} decisions: {told}"
+    note = f"The log has {kept:,} of {decisions:,} decisions; left out: {told}"
     if waiting or scoreboard.expired:
-        note += "; right only if waiting has nothing to do with the action and its outcome"
+        note += "; estimates are right only if the gaps do not depend on actions and outcomes"
     return (note,)
 
 
 def logged(log: Any, names: Sequence[Name], units: Units) -> Iterator[Row]:
-    """Yield the rows of a log, of whatever kind, with outcomes in these units."""
+    """Yield the rows of a log of any kind, with outcomes in these units."""
     if isinstance(log, Log):
         yield from _rows_of(log, names, units)
         return
@@ -76,14 +76,17 @@ def logged(log: Any, names: Sequence[Name], units: Units) -> Iterator[Row]:
 
 
 def _rows_of(log: Log, names: Sequence[Name], units: Units) -> Iterator[Row]:
-    """Yield the rows of a `Log`: by its names and in its units, if it has them."""
+    """Yield the rows of a `Log`, with its names and units if it has them."""
     word = units.word
     if log.rewards is not None and word == "loss":
-        raise ParameterError("The log holds rewards, and this Decider was made with losses=.")
+        raise ParameterError(
+            "The log holds rewards, but this Decider was created with losses=. Create the Decider "
+            "with rewards=."
+        )
     if log.names is None and log.n_actions != len(names):
         raise ParameterError(
-            f"The log has {log.n_actions} actions, 0 to {log.n_actions - 1}; this Decider has "
-            f"{len(names)}, which they would stand for in their order."
+            f"The log has {log.n_actions} actions without names, but this Decider has "
+            f"{len(names)} actions. Pass a log with names, or with the same number of actions."
         )
     for number, one in enumerate(log):
         name = names[one.action] if log.names is None else one.name
@@ -91,9 +94,9 @@ def _rows_of(log: Log, names: Sequence[Name], units: Units) -> Iterator[Row]:
         if one.reward is None and word == "reward":
             if not 0.0 <= one.loss <= 1.0:
                 raise ParameterError(
-                    f"Losses of a Log stand for rewards if they lie in [0, 1], 0 for the highest; "
-                    f"row {number} has {one.loss:g}. Or give rows (context, action, reward, "
-                    "propensity)."
+                    "To convert the losses of a Log to rewards, they must lie in [0, 1] (0 for the "
+                    f"highest reward); row {number} has {one.loss:g}. Or pass rows (context, "
+                    "action, reward, propensity)."
                 )
             outcome = units.back(one.loss)
         yield one.context, name, {word: outcome}, one.propensity

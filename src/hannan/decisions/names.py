@@ -1,4 +1,4 @@
-"""Actions by name."""
+"""Names of actions."""
 
 from __future__ import annotations
 
@@ -18,27 +18,28 @@ Name = str | int | float
 
 
 def as_name(value: Any) -> Name:
-    """A name for an action: words, or a number such as a price."""
+    """Check the name of an action: a line of text, or a number such as a price."""
     found = as_scalar(value)
     word = isinstance(found, str) and found.strip() != "" and "\n" not in found
     number = isinstance(found, int | float) and not isinstance(found, bool)
     if not word and not (number and math.isfinite(found)):
         fix = "." if not isinstance(found, Decimal | Fraction) else f": give {float(found)!r}."
         raise InputTypeError(
-            f"An action has a name, a line of text or a finite number; got {value!r:.100}{fix}"
+            "The name of an action must be a line of text or a finite number; got "
+            f"{value!r:.100}{fix}"
         )
     return found  # type: ignore[no-any-return]
 
 
 class Names(Stored):
-    """The names of actions, in the order in which they came, and which of them are retired.
+    """Names of all actions, in the order of their addition, and of the retired ones.
 
     Parameters
     ----------
     given
-        The names.
+        All names.
     retired
-        Those that are never played any more.
+        Names of the actions that are never chosen again.
     """
 
     stored = State(retired=ListOf(Key().where(lambda self, name: name in self.all)))
@@ -47,8 +48,8 @@ class Names(Stored):
         unordered = isinstance(given, str | bytes | Mapping | set | frozenset)
         if unordered or not isinstance(given, Iterable):
             raise InputTypeError(
-                "actions= is a list of names, such as ['red', 'green'], in an order that numbers "
-                f"them; got {given!r:.100}."
+                "actions= must be a list of names in a fixed order, such as ['red', 'green']; got "
+                f"{given!r:.100}."
             )
         self.all: tuple[Name, ...] = tuple(as_name(each) for each in given)
         if not self.all:
@@ -61,10 +62,10 @@ class Names(Stored):
         self._restored()
 
     def _restored(self) -> None:
-        """Find who is still here."""
+        """Find the actions that are not retired."""
         gone = set(self.retired)
         if len(gone) == len(self.all):
-            raise ParameterError("All actions would be retired, and none left to play.")
+            raise ParameterError("All actions would be retired. Keep at least one action.")
         left = [i for i, name in enumerate(self.all) if name not in gone]
         self.here = left if gone else None
 
@@ -72,7 +73,7 @@ class Names(Stored):
         return len(self.all)
 
     def place(self, name: Any) -> int:
-        """The number of an action."""
+        """Return the index of an action."""
         scalar = as_scalar(name)
         if isinstance(scalar, str | int | float) and scalar in self._places:
             return self._places[scalar]
@@ -81,38 +82,38 @@ class Names(Stored):
         kind = "" if close and isinstance(close[0], str) else "the number "
         hint = f"; did you mean {kind}{close[0]!r}?" if close else "."
         known = ", ".join(map(repr, self.all[:20]))
-        raise ParameterError(f"There is no action {name!r:.100}{hint} There are {known}.")
+        raise ParameterError(f"Unknown action {name!r:.100}{hint} Actions: {known}.")
 
     def numbers(self, available: Any) -> list[int]:
-        """Return the numbers of some actions, sorted."""
+        """Return the sorted indices of the named actions."""
         if isinstance(available, str | bytes) or not isinstance(available, Iterable):
             raise InputTypeError(
-                f"available= is a list of names of actions; got {available!r:.100}."
+                f"available= must be a list of names of actions; got {available!r:.100}."
             )
         return sorted({self.place(each) for each in available})
 
     def playable(self, numbers: list[int]) -> list[int] | None:
-        """Return those of some actions that are not retired; None if all actions are left."""
+        """Return the given actions without the retired ones; None if these are all actions."""
         left = numbers if self.here is None else [n for n in numbers if n in self.here]
         if not left:
             names = [self.all[number] for number in numbers]
             raise ParameterError(
-                f"available={names!r:.100} leaves no action that can be played."
+                f"available={names!r:.100} leaves no action to choose."
                 + (f" Retired: {', '.join(map(repr, self.retired))}." if self.retired else "")
             )
         return None if len(left) == len(self.all) else left
 
     def with_new(self, name: Name) -> Names:
-        """With one more; one that was retired comes back."""
+        """Return the names with one more action; a retired action becomes active again."""
         if name not in self._places:
             return Names([*self.all, name], self.retired)
         if name not in self.retired:
-            raise ParameterError(f"There is an action {name!r} already.")
+            raise ParameterError(f"There already is an action {name!r}. Choose another name.")
         return Names(self.all, [each for each in self.retired if each != name])
 
     def without(self, name: Any) -> Names:
-        """With one retired."""
+        """Return the names with one action retired."""
         gone = self.all[self.place(name)]
         if gone in self.retired:
-            raise ParameterError(f"The action {gone!r} is retired already.")
+            raise ParameterError(f"The action {gone!r} is already retired.")
         return Names(self.all, [*self.retired, gone])

@@ -1,8 +1,8 @@
-"""Calls as lines of text, and back: what a journal holds.
+"""Conversion of calls to the lines of a journal, and back.
 
-A line is a checksum, a space and JSON. The checksum goes over the one of the line before too, so
-that no line can be lost, repeated or moved unseen. What JSON has no word for is an object with one
-key that begins with "$".
+A line is a checksum, a space and JSON. The checksum includes the checksum of the line before, so
+that a lost, repeated or moved line is detected. A value of a type that JSON lacks is an object with
+one key that begins with "$".
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MAKERS = {tag: back for tag, _, back in TAGS.values()}
 
 
 def line(call: list[Any], before: int) -> tuple[bytes, int]:
-    """A call as a line, and its checksum, which goes over the one before too."""
+    """Return a call as a line, and its checksum, which includes the checksum before."""
     text = json.dumps(_tagged(call), separators=(",", ":"))
     body = text.encode("ascii")
     check = zlib.crc32(body, before)
@@ -45,7 +45,10 @@ def line(call: list[Any], before: int) -> tuple[bytes, int]:
 
 
 def call(text: bytes, before: int) -> tuple[list[Any], int] | None:
-    """The call in a line without its end, and its checksum; None if the line is not whole."""
+    """Return the call in a line and its checksum; None if the line is incomplete.
+
+    The line comes without its line break.
+    """
     try:
         check = int(text[:8], 16)
     except ValueError:
@@ -58,12 +61,12 @@ def call(text: bytes, before: int) -> tuple[list[Any], int] | None:
     except (ValueError, TypeError, RecursionError, ArithmeticError) as error:
         raise DamagedFileError(f"The journal holds a call that cannot be read: {error}.") from None
     if type(found) is not list or not found or type(found[0]) is not str:
-        raise DamagedFileError("The journal holds a line that is no call.")
+        raise DamagedFileError("The journal holds a line that is not a call.")
     return found, check
 
 
 def request_text(row: Any, available: list[int] | None, n_actions: int) -> str:
-    """Return what a decision was asked as text: the context, and the actions that could be taken.
+    """Return a request as text: the context, and the available actions.
 
     >>> request_in(request_text({"age": 31}, None, 3))
     ({'age': 31}, [0, 1, 2])
@@ -82,7 +85,7 @@ def request_in(text: str) -> tuple[Any, list[int]]:
 
 
 def is_request(text: str, action: int, n_actions: int) -> bool:
-    """Whether a text is a request for one of so many actions, which allowed an action.
+    """Return whether a text is a request for one of `n_actions` actions that allows `action`.
 
     >>> text = request_text({"age": 31}, [0, 2], 3)
     >>> is_request(text, 2, 3), is_request(text, 1, 3), is_request(text, 2, 2)
@@ -99,7 +102,7 @@ def is_request(text: str, action: int, n_actions: int) -> bool:
 
 
 def as_json(value: Any) -> Any:
-    """Return numbers by name as JSON can hold them: None for NaN and infinities, text for keys.
+    """Convert a value to valid JSON: None for NaN and infinities, text for keys.
 
     >>> as_json({9.99: [1.0, float("nan")], "plays": 3})
     {'9.99': [1.0, None], 'plays': 3}

@@ -1,4 +1,4 @@
-"""How decisions fare: beside a baseline and every constant action, at all times at once."""
+"""Running comparison of the decisions with a baseline and each constant action."""
 
 from __future__ import annotations
 
@@ -19,24 +19,25 @@ from hannan.off_policy.centres import Centre
 from hannan.off_policy.rules import Shares, shares
 
 BASELINE, RANDOM = "baseline", "at random"
-_RECENT = 0.999  # of the mean entropy, with every decision
-_KEPT = 1024  # shares that are made once
+_RECENT = 0.999  # discount factor of the mean entropy, per decision
+_KEPT = 1024  # size of the caches of shares
 
 
 class Scoreboard(Stored):
     """Counts of decisions and outcomes, and a `Watch` over the baseline and constant actions.
 
-    The Watch never asks its policies: rules that people wrote are asked once, before the decision,
-    and no file has to hold them.
+    The `Watch` never calls its policies. The `Decider` calls a baseline rule once, before the
+    decision, so that no file has to hold the rule.
 
     Parameters
     ----------
     n_actions
-        K; 0 where every decision offers actions of its own. Those are compared with one at random.
+        Number of actions K; 0 if items are passed to each decision. Decisions between items are
+        compared with an item chosen at random.
     baseline
-        Whether there is one.
+        Whether there is a baseline.
     confidence
-        Of all intervals together.
+        Joint confidence level of all intervals.
     """
 
     stored = State(
@@ -58,15 +59,16 @@ class Scoreboard(Stored):
     def __init__(self, n_actions: int, baseline: bool, confidence: float) -> None:
         self.n_actions, self.baseline, self.confidence = n_actions, baseline, confidence
         self.watch = Watch(self._compared(n_actions), n_actions or None, confidence=confidence)
-        size = max(n_actions, 1)  # one place for all that come and go
+        size = max(n_actions, 1)  # one slot for all items
         self.plays = np.zeros(size)
         self.with_feedback = np.zeros(size)
-        self.sums = np.zeros(size)  # of losses in [0, 1]
+        self.sums = np.zeros(size)  # sums of losses in [0, 1]
         self.expired = 0  # decisions without an outcome
-        self.late = 0  # outcomes that came after that
-        self.logged = 0  # decisions that were made elsewhere
-        self.min_propensity = 1.0  # propensity so far
-        # Of the holdout and of all others: decisions, outcomes, their losses and squared losses.
+        self.late = 0  # outcomes reported for expired decisions
+        self.logged = 0  # logged decisions of other systems
+        self.min_propensity = 1.0  # so far
+        # The holdout, then all others: numbers of decisions and outcomes, sums of losses and of
+        # squared losses.
         self.groups = np.zeros((2, 4))
         self._entropy = np.zeros(2)
 
@@ -74,7 +76,7 @@ class Scoreboard(Stored):
         policies = {str(action): action for action in range(n_actions)} or {RANDOM: 0}
         return policies | ({BASELINE: 0} if self.baseline else {})
 
-    # What happens -------------------------------------------------------------------------------
+    # Events -------------------------------------------------------------------------------------
 
     def add_decision(
         self,
@@ -87,10 +89,10 @@ class Scoreboard(Stored):
         chances: FloatArray | None = None,
         values: FloatArray | None = None,
     ) -> None:
-        """Count a decision; `target` is the baseline's action. Nothing can fail.
+        """Count a decision; `target` is the baseline's action. Never fails.
 
-        The numbers of decisions in the holdout are negative; those of others are the learner's.
-        `items` is how many actions there were to choose from, `chances` their probabilities, and
+        Decisions in the holdout have negative numbers, other decisions have the learner's numbers.
+        `items` is the number of actions to choose from, `chances` are their probabilities, and
         `values` the losses in [0, 1] that a predictor expected of them.
         """
         there = None if available is None else tuple(available)
@@ -107,13 +109,13 @@ class Scoreboard(Stored):
         self.groups[0 if number < 0 else 1, 0] += 1.0
         self.plays[action if self.n_actions else 0] += 1.0
         self.min_propensity = min(self.min_propensity, propensity)
-        # The logarithm of one over it is on average the entropy of the action's distribution.
+        # The mean of -log2(propensity) estimates the entropy of the action distribution.
         sums = self._entropy
         sums[0] = _RECENT * sums[0] - math.log2(propensity)
         sums[1] = _RECENT * sums[1] + 1.0
 
     def add_outcome(self, number: int, action: int, loss: float) -> None:
-        """The outcome of a decision has come, a loss in [0, 1]. Nothing can fail."""
+        """Count the outcome of a decision, a loss in [0, 1]. Never fails."""
         self.watch.settle(number, loss)
         self.groups[0 if number < 0 else 1, 1:] += 1.0, loss, loss * loss
         place = action if self.n_actions else 0
@@ -121,12 +123,12 @@ class Scoreboard(Stored):
         self.sums[place] += loss
 
     def add_expired(self, number: int) -> None:
-        """The outcome of a decision will not come."""
+        """Count a decision that expired without an outcome."""
         self.watch.abandon(number)
         self.expired += 1
 
     def extended(self, n_actions: int) -> Self:
-        """With more actions, which nobody could take so far."""
+        """Return a copy with more actions, which were unavailable so far."""
         twin = copy.copy(self)
         twin.n_actions, twin._entropy = n_actions, self._entropy.copy()
         twin.groups = self.groups.copy()
@@ -135,11 +137,11 @@ class Scoreboard(Stored):
         twin.watch = self.watch.extended(self._compared(n_actions), n_actions)
         return twin
 
-    # What is known ------------------------------------------------------------------------------
+    # Results ------------------------------------------------------------------------------------
 
     @property
     def entropy(self) -> float:
-        """The mean entropy of the action's distribution, in bits, over about the last thousand decisions."""
+        """Mean entropy of the action distribution, in bits, of about the last 1,000 decisions."""
         total, count = self._entropy.tolist()
         return total / count if count else math.nan
 
@@ -149,13 +151,13 @@ class Scoreboard(Stored):
         return int(self.groups[0, 0])
 
     def _guesses(self, items: int) -> FloatArray:
-        """Return a loss to expect of each action: its mean so far, drawn to the mean of all."""
+        """Predict the loss of each action: its mean so far, shrunk towards the mean of all."""
         overall = (float(self.sums.sum()) + 0.5) / (float(self.with_feedback.sum()) + 1.0)
         guesses = (self.sums + overall) / (self.with_feedback + 1.0)
         return np.asarray(guesses) if self.n_actions else np.full(items, guesses[0])
 
     def means(self) -> FloatArray:
-        """The mean loss of each action's decisions that were answered."""
+        """Return the mean loss of each action over its decisions with feedback."""
         with np.errstate(invalid="ignore"):
             return np.asarray(self.sums / self.with_feedback)
 
@@ -177,6 +179,6 @@ def _shares(
 
 @lru_cache(_KEPT)
 def _shares_of_item(items: int, baseline: bool, same: bool, absent: bool) -> Shares:
-    """Of one item among several: any of them, and what the baseline would have taken."""
+    """Return the shares of a random item and of the baseline, for one item among several."""
     played = [1.0 / items, *([float(same)] if baseline else []), 0.0]
     return Shares(np.array(played), np.array([0.0, *([float(absent)] if baseline else []), 1.0]))

@@ -19,12 +19,12 @@ from hannan.decisions.records import as_json
 from hannan.decisions.scoreboard import BASELINE, RANDOM, Scoreboard
 from hannan.off_policy.watch import aligned
 
-_ENOUGH = 20  # effective rounds, with fewer of which a normal interval is not to be trusted
+_ENOUGH = 20  # effective sample size, below which a normal interval is unreliable
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The current rule, or one action always, compared with the decisions that were made.
+    """Comparison of the decisions with your current rule, or with always choosing one action.
 
     Outcomes and gains are per decision, in the units of the outcomes. Each has an estimate and two
     intervals: an ordinary one, which holds with the stated confidence if you look once, and an
@@ -35,17 +35,20 @@ class Comparison:
     name
         The action, or "baseline" for the current rule.
     estimate, look, interval
-        The mean outcome that it would have had: the estimate, (low, high) for a single look, and
-        (low, high) at any time. NaN for the first two before any outcome is known.
+        The mean outcome that the rule or action would have had: the estimate, the interval (low,
+        high) for a single look, and the anytime-valid interval. The first two are NaN before any
+        outcome is known.
     gain_estimate, gain_look, gain
-        The same for the gain of the decisions over it: above 0 the decisions are better. Both
-        estimates are moved into their intervals at any time.
+        The gain of the decisions over the rule or action, as an estimate and two intervals. The
+        decisions are better if it is positive. Both estimates are clipped to their anytime-valid
+        intervals.
     effective
-        The effective sample size of the estimates.
+        Effective sample size of the estimates.
     plays, mean
-        How often the action was chosen, and the mean outcome of these decisions; NaN without any.
+        Number of decisions with this action, and the mean outcome of these decisions; NaN without
+        any.
     decisions
-        The number of decisions so far.
+        Number of decisions so far.
     """
 
     name: Name
@@ -62,7 +65,7 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """Whether the decisions are better: "better" and "worse" hold at any time.
+        """Verdict on the decisions: "better" and "worse" are anytime-valid.
 
         "probably better" and "probably worse" hold for a single look; otherwise "not clear".
         """
@@ -78,9 +81,9 @@ class Comparison:
 
     @property
     def clear_after(self) -> int | None:
-        """About how many decisions in all make the gain clear at any time, at the present rate.
+        """Approximate total number of decisions after which the verdict becomes anytime-valid.
 
-        None if it is clear, or if the estimate is within one standard error of 0.
+        None if the gain is clear already, or if its estimate is within one standard error of 0.
         """
         size = abs(self.gain_estimate)
         if self.verdict in ("better", "worse") or not size > np.ptp(self.gain_look) / 4.0:
@@ -92,7 +95,7 @@ class Comparison:
         return int(round(needed, digits))
 
     def numbers(self, outcome: str) -> dict[str, Any]:
-        """Return all of it as numbers by name."""
+        """Return the comparison as a dictionary of numbers."""
         return {
             outcome: self.estimate,
             f"{outcome}_look_low": self.look[0],
@@ -110,31 +113,31 @@ class Comparison:
         }
 
     def __str__(self) -> str:
-        """One sentence about the gain."""
+        """Return a sentence about the gain."""
         if math.isnan(self.gain_estimate):
-            return "nothing is known of the gain yet"
+            return "gain not known yet"
         sentence = (
             f"gain {_number(self.gain_estimate)} per decision ({_ends(self.gain_look)} if you look "
             f"once, {_ends(self.gain)} at any time): {self.verdict}"
         )
         if self.clear_after is not None:
-            sentence += f"; at this rate clear after about {self.clear_after:,} decisions"
+            sentence += f"; at this rate, clear after about {self.clear_after:,} decisions"
         return sentence
 
 
 @dataclass(frozen=True, slots=True)
 class Holdout:
-    """Decisions that followed the current rule at random, compared with all others.
+    """Comparison of the holdout, which follows your current rule, with all other decisions.
 
     Attributes
     ----------
-    decisions, answered
-        How many decisions followed the current rule, and how many of these have an outcome.
+    decisions, with_feedback
+        Number of decisions in the holdout, and number of these with an outcome.
     mean, others
-        The mean outcome of these decisions, and of all other decisions.
+        Mean outcome of the holdout, and of all other decisions.
     gain, look
-        How much better the others are per decision, and (low, high) for a single look, as in an
-        A/B test.
+        Gain per decision of the other decisions over the holdout, and its interval (low, high) for
+        a single look, as in an A/B test.
     """
 
     decisions: int
@@ -145,7 +148,7 @@ class Holdout:
     look: Interval
 
     def __str__(self) -> str:
-        """One sentence, as of an A/B test."""
+        """Return a sentence with the result of the A/B test."""
         return (
             f"holdout: {self.decisions:,} decisions by the current rule, mean "
             f"{_number(self.mean)}; all others {_number(self.others)}; gain {_number(self.gain)} "
@@ -155,37 +158,38 @@ class Holdout:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Summary:
-    """The performance of a `Decider`; `str(summary)` is a page of text, and notebooks show a table.
+    """The results of a `Decider`; `str(summary)` is a page of text, and notebooks show a table.
 
     Attributes
     ----------
     outcome
         "reward" or "loss".
-    decisions, answered, open, expired, late, learned
-        How many decisions were made; how many of them have an outcome, wait for it, or were given
-        up; outcomes that came after that; decisions of others that were learned.
+    decisions, with_feedback, open, expired, late, logged
+        Numbers of all decisions, and of those with an outcome, without one so far, and expired;
+        then of outcomes reported after expiry, and of logged decisions that the learner used.
     mean, look, interval
-        The mean outcome of the decisions with feedback, NaN without any; (low, high) for a single
-        look; and (low, high) at any time, of the mean over all decisions.
+        Mean outcome of the decisions with feedback (NaN without any), its interval (low, high) for
+        a single look, and the anytime-valid interval for the mean over all decisions.
     baseline, actions
-        A `Comparison` with your current rule, and one with each action on its own; where every
-        decision offers its own actions, one with an action "at random".
+        A `Comparison` with your current rule, and one with each constant action. If items are
+        passed to each decision, one with an item chosen "at random".
     holdout
-        The decisions of the holdout compared with all others; None without a holdout.
+        The holdout compared with all other decisions; None without a holdout.
     confidence
-        Of each interval for a single look; and of all anytime-valid intervals together.
-    hinted
-        The share of decisions since the last restart in which the predictor had a say.
+        Confidence level of each interval for a single look, and joint confidence level of all
+        anytime-valid intervals.
+    predictor_share
+        Share of the decisions since the last restart in which the learner used the predictor.
     entropy
-        Of the action's distribution, in bits, on average over about the last thousand decisions.
-    least
-        The smallest propensity so far.
+        Mean entropy of the action distribution, in bits, over about the last 1,000 decisions.
+    min_propensity
+        Smallest propensity so far.
     restarts
-        After how many outcomes the learner has started over.
+        Numbers of outcomes after which the learner started over.
     regret
-        An estimate of a bound on expected regret, in total; None where no theorem applies.
+        Estimated bound on the expected regret, in total; None if no theorem applies.
     notes
-        What is to be known about these statements.
+        Remarks on these results and on the data.
     """
 
     outcome: str
@@ -210,9 +214,9 @@ class Summary:
     notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return numbers by name, for a log or a monitoring system; None where one is unknown.
+        """Return a dictionary of numbers, for a log or a monitoring system.
 
-        Every value is valid in JSON, and every key is text.
+        Unknown numbers are None. Every value is valid in JSON, and every key is text.
         """
         counts = "decisions", "with_feedback", "open", "expired", "late", "logged"
         numbers: dict[str, Any] = {
@@ -264,7 +268,7 @@ class Summary:
         )
         bound = "no bound on regret"
         if self.regret is not None:
-            bound = f"regret about {self.regret:.4g} at most"
+            bound = f"bound on regret about {self.regret:.4g}"
         return [", ".join(shown), own, self._compared(), f"{learning}; {bound}"]
 
     def _compared(self) -> str:
@@ -280,17 +284,17 @@ class Summary:
         return f"{name}: {estimate}{comparison}"
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row for the current rule and for each action, as `str` shows them."""
+        """Return a row for your current rule and for each action, in the order of `str`."""
         every = self._compared_with
         return [{"policy": label, **each.numbers(self.outcome)} for label, each in every]
 
     def to_frame(self) -> Any:
-        """Return a row for the current rule and for each action, as a frame.
+        """Return a frame with a row for your current rule and for each action.
 
-        The columns, with "reward" or "loss" for the outcome: policy; reward, reward_look_low,
-        reward_look_high, reward_low, reward_high; the same five for gain; verdict, which is about
-        the Decider ("better" than that policy); clear_after and effective. "look" is the interval
-        for a single look, the other interval holds at any time.
+        The columns are policy, reward, reward_look_low, reward_look_high, reward_low, reward_high
+        ("loss" in place of "reward" for losses), gain and its four ends, verdict, clear_after and
+        effective. The verdict is about the Decider: "better" than that policy. "look" means the
+        interval for a single look, the other interval is anytime-valid.
         """
         return frame(by_column(self.rows()))
 
@@ -327,7 +331,7 @@ class Summary:
         return f"<Summary: {', '.join(facts)}>"
 
     def __str__(self) -> str:
-        """The lines, a table of all comparisons, and the notes."""
+        """Return the lines, a table of all comparisons, and the notes."""
         rows = [self._heads, *self._cells()]
         more = [] if self.holdout is None else [str(self.holdout)]
         notes = (f"- {note}" for note in self.notes)
@@ -349,13 +353,13 @@ class Summary:
 
     @property
     def _compared_with(self) -> list[tuple[str, Comparison]]:
-        """The current rule and each action, by the names that tables show."""
+        """Comparisons with the current rule and each action, with their labels in tables."""
         every = [] if self.baseline is None else [("current rule", self.baseline)]
         return every + [(_label(name), each) for name, each in self.actions.items()]
 
     @property
     def _heads(self) -> tuple[str, ...]:
-        """Return the heads of the table."""
+        """Column headings of the table."""
         when = "", ", if you look once", ", at any time"
         whats = f"mean {self.outcome}", "gain"
         return "policy", *(what + each for what in whats for each in when), "the Decider is"
@@ -379,7 +383,7 @@ class Summary:
 
 
 def _within(losses: Interval) -> Interval:
-    """Cut an interval for a mean loss off at 0 and 1."""
+    """Clip an interval for a mean loss to [0, 1]."""
     low, high = (math.nan if math.isnan(end) else min(max(end, 0.0), 1.0) for end in losses)
     return low, high
 
@@ -390,7 +394,7 @@ def _ends(interval: Interval) -> str:
 
 
 def _number(value: float) -> str:
-    """Return four digits, or 0 without a sign."""
+    """Format a number with four digits, 0 without a sign."""
     if math.isnan(value):
         return "-"
     return f"{value:#.4g}".removesuffix(".") if value else "0"
@@ -405,7 +409,7 @@ def summary_of(
 ) -> Summary:
     """Summarise a scoreboard and a learner, which is None before the first decision.
 
-    `names` are those of the actions, None where every decision offers its own.
+    `names` are the names of the actions, None if items are passed to each decision.
     """
     said, width, rounds = scoreboard.watch.intervals(), units.width, max(scoreboard.watch.rounds, 1)
 
@@ -440,7 +444,7 @@ def summary_of(
         hinted = getattr(learner.hint, "predictor_share", 0) / max(learner.current_learner.clock, 1)
         bound, notes = float(certificate), list(certificate.notes)
     if notes and width != 1.0:
-        notes.append(f"losses in these notes are shares of the range: 1 stands for {width:g}")
+        notes.append(f"losses in these notes are fractions of the range: 1 means {width:g}")
     return Summary(
         outcome=units.word,
         decisions=int(scoreboard.plays.sum()),
