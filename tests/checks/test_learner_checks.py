@@ -256,14 +256,14 @@ def test_safe_learners_survive_failing_parts(name, check):
     [
         (ORACLE, CountsBeforeActing(SLATES), "after call"),
         (ORACLE, ForgetsBeforeActing(SLATES, seed=0), "after call"),
-        (ORACLE, RoundsBeforeDeciding(SLATES), "counts rounds"),
+        (ORACLE, RoundsBeforeDeciding(SLATES), "changed the rounds"),
         (ORACLE, LearnsBeforeTheOracle(SLATES), "at the end states"),
         (PREDICTOR, LearnsBeforeThePredictor(4, seed=0), "after call"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, hn.Learner) else "",
 )
 def test_traces_of_a_call_that_failed_are_noticed(check, learner, what):
-    with pytest.raises(AssertionError, match=rf"\w+ failed, number \d+ .* {what}"):
+    with pytest.raises(AssertionError, match=rf"\w+ failed as call \d+ .* {what}"):
         check(learner, CLICKS, 60)
 
 

@@ -10,7 +10,7 @@ CHECKS = {
     "ties": 12,
     "theorem-1": 8,
     "one-sided-error": 5,
-    "noise-law": 6,
+    "noise-distribution": 6,
     "laplace-error": 12,
     "additive-stability": 6,
     "multiplicative-stability": 7,

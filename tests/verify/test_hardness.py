@@ -124,7 +124,7 @@ def some_learners(monkeypatch):
 @pytest.mark.usefixtures("some_learners")
 def test_floats_run_out(monkeypatch):
     monkeypatch.setattr(hardness, "Fraction", lambda p, q=1: p / q)
-    refuted("hardness", "largest loss of the best threshold, all games")
+    refuted("hardness", "largest loss of the best threshold, all runs")
 
 
 @pytest.mark.nightly
@@ -132,7 +132,7 @@ def test_floats_run_out(monkeypatch):
 def test_a_learner_without_noise_is_forced_even_when_told(monkeypatch):
     monkeypatch.setattr(hn.SelfTuned, "after", lambda *given: None)
     assert list(failures("hardness")) == [
-        "ContextFTPL told the contexts, same sequences: regret at most half of T/2"
+        "ContextFTPL with known contexts, same sequences: regret at most half of T/2"
     ]
 
 

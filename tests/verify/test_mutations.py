@@ -143,16 +143,16 @@ def schedule_without_memory(patch):
 
 
 HALF = partial(scale_noise, factor=0.5)
-NEEDED = "exponent log p/p' surely needed beyond εκv, worst policy"
-SHARE = "stability surely, as a share of E v(1 - exp(-εκv))"
-TIGHT = "exponent needed, as a share of εκv"
-FAKES = "fake losses: distance from Laplace(1/ε)", "as the oracle adds them up"
-PLAYS = "plays: standard errors from their probability"
+NEEDED = "lower limit of the exponent log p/p' less εκv, worst policy"
+SHARE = "lower limit of stability, as a share of E v(1 - exp(-εκv))"
+TIGHT = ": exponent, as a share of εκv"
+FAKES = "fake losses: distance from Laplace(1/ε)", "fake losses summed by the oracle"
+PLAYS = "actions: standard errors from their probability"
 SHARP = "regret at the sharp ε, sharp bound"
-SURPRISE = "smallest cost of a surprise, self-tuned learners"
+SURPRISE = "smallest cost of a prediction error, self-tuned learners"
 SLOW = "slowly varying losses: "
 BOTH = "estimates of action 0", "estimates of action 1"
-NEVER_SEEN = "weights of what is never seen"
+NEVER_SEEN = "weights of an unobserved action"
 RELATED = ("ties", "be-the-leader", "separators")
 STABILITY = [
     mutant(HALF, NEEDED, SHARE, stands=RELATED),
@@ -169,17 +169,17 @@ MUTANTS = {
     "ties": [
         mutant(
             breaks.prefer_the_last,
-            "FinitePolicies: games with another leader",
+            "FinitePolicies: runs with a wrong leader",
             under_noise=False,
             stands=("be-the-leader",),
         ),
         only(
             breaks.prefer_the_last,
-            "twins under noise: draws led by the later one",
+            "duplicates under noise: draws led by the later one",
             under_noise=True,
         ),
-        only(breaks.prefer_the_last_action, "AllPolicies: games with another leader"),
-        mutant(breaks.forget_the_past, "FinitePolicies: games with another leader"),
+        only(breaks.prefer_the_last_action, "AllPolicies: runs with a wrong leader"),
+        mutant(breaks.forget_the_past, "FinitePolicies: runs with a wrong leader"),
     ],
     "theorem-1": [
         mutant(
@@ -190,13 +190,13 @@ MUTANTS = {
     "one-sided-error": [
         only(
             scale_noise,
-            "foreseeing leader's loss beyond the best, against G/ε",
+            "be-the-leader loss beyond the best, against G/ε",
             "regret, against stability + G/ε",
             factor=2.0,
         ),
-        only(HALF, "the same: G/ε is paid, so it cannot be lowered", stands=("ties",)),
+        only(HALF, "be-the-leader loss beyond the best, at least 0.8 G/ε", stands=("ties",)),
     ],
-    "noise-law": [
+    "noise-distribution": [
         mutant(scale_noise, *FAKES, factor=0.9, stands=RELATED),
         mutant(HALF, *FAKES),
         mutant(scale_noise, *FAKES, factor=2.0),
@@ -233,14 +233,14 @@ MUTANTS = {
             *(
                 f"{where}: {what}"
                 for where in ("linear losses", "losses ±1", "separator")
-                for what in ("the same, sharp bound at that ε", SHARP)
+                for what in ("regret at the printed ε, sharp bound", SHARP)
             ),
             stands=("theorem-2-linear-losses", "theorem-2-separator"),
         )
     ],
     "separators": [
         *(
-            mutant(breaks.remove_a_point, f"{family}: policies not told apart", name=name)
+            mutant(breaks.remove_a_point, f"{family}: policies not separated", name=name)
             for name, family in [
                 ("disjunctions", "disjunctions"),
                 ("conjunctions", "conjunctions"),
@@ -250,7 +250,7 @@ MUTANTS = {
         mutant(breaks.add_a_point, "disjunctions: superfluous points"),
     ],
     "separators-repaired": [
-        only(breaks.leave_out_the_repair, "noise on a point more: mean regret, against Theorem 2")
+        only(breaks.leave_out_the_repair, "noise on one more point: mean regret, against Theorem 2")
     ],
     "example-shortest-path": [mutant(scale_noise, f"full: {SHARP}", factor=30)],
     "example-submodular": [mutant(scale_noise, f"full: {SHARP}", factor=10)],
@@ -325,7 +325,7 @@ MUTANTS = {
         mutant(
             breaks.never_switch,
             *(
-                f"{name}: regret without sequences, as a multiple of that with"
+                f"{name}: regret without sequences, over regret with sequences"
                 for name in ("steady halves", "tied, then steady", "random losses")
             ),
             stands=("switching-sequences",),
@@ -355,27 +355,27 @@ MUTANTS = {
     "theorem-5": [
         only(
             guesses_that_are_ignored,
-            f"{SLOW}the same, sharp bound at that ε",
+            f"{SLOW}regret at the printed ε, sharp bound",
             f"{SLOW}{SHARP}",
             f"{SLOW}regret, self-tuned",
-            "right guesses: largest regret, self-tuned",
+            "exact predictions: largest regret, self-tuned",
         ),
-        only(guesses_that_stay, "right guesses: largest regret, self-tuned"),
+        only(guesses_that_stay, "exact predictions: largest regret, self-tuned"),
         only(
             breaks.halve_epsilon,
-            "right guesses, ε = 1/20: regret at most G/ε",
+            "exact predictions, ε = 1/20: regret at most G/ε",
             stands=("be-the-optimistic-leader",),
         ),
     ],
     "be-the-optimistic-leader": [
         only(guesses_that_are_ignored, SURPRISE),
-        only(totals_that_ignore_guesses, "largest excess over what the lemma allows"),
+        only(totals_that_ignore_guesses, "largest excess over the lemma's limit"),
         only(guesses_that_stay, SURPRISE),
         only(instability_of_whole_losses, SURPRISE),
     ],
     "natarajan-size": [
         mutant(dimension_one_too_small, "all: log N, as a share of Sauer's sum"),
-        only(oracle_that_miscounts, "all: what oracles say log N is, distance"),
+        only(oracle_that_miscounts, "all: oracle's log N, distance from the count"),
     ],
     "natarajan": [
         mutant(
@@ -386,7 +386,9 @@ MUTANTS = {
         )
     ],
     "hardness": [
-        mutant(certificate_for_unknown_contexts, "bounds claimed by learners who were not told")
+        mutant(
+            certificate_for_unknown_contexts, "bounds claimed by learners without known contexts"
+        )
     ],
     "growth-full-information": GROWTH,
     "growth-separator": GROWTH,
@@ -394,13 +396,13 @@ MUTANTS = {
     "growth-switching": GROWTH[:1],
     "round-by-round": [
         mutant(breaks.reuse_noise_once, "actions played like 1 round before", learner=ContextFTPL),
-        mutant(breaks.shrink_self_tuned_noise, "self-tuned: probabilities announced"),
+        mutant(breaks.shrink_self_tuned_noise, "self-tuned: stated probabilities"),
         mutant(breaks.play_with_more_noise, "actions played against the leader"),
         mutant(breaks.shrink_projected_noise, "listed policies: actions played against the leader"),
-        mutant(breaks.keep_the_guess, "guesses: probabilities announced"),
-        mutant(instability_of_whole_losses, "guesses: what D grew by"),
-        mutant(breaks.learn_twice, "fixed ε, listed policies: probabilities announced"),
-        mutant(schedule_without_memory, "schedule: probabilities announced"),
+        mutant(breaks.keep_the_guess, "predictions: stated probabilities"),
+        mutant(instability_of_whole_losses, "predictions: growth of D"),
+        mutant(breaks.learn_twice, "fixed ε, listed policies: stated probabilities"),
+        mutant(schedule_without_memory, "schedule: stated probabilities"),
     ],
     "round-by-round-bandit": [
         mutant(breaks.weigh_with_the_present_round, *BOTH),
@@ -409,7 +411,7 @@ MUTANTS = {
             "exact weights: actions played like 1 round before",
             learner=ContextSemiBanditFTPL,
         ),
-        mutant(breaks.shrink_self_tuned_noise, "self-tuned, one success: probabilities announced"),
+        mutant(breaks.shrink_self_tuned_noise, "self-tuned, one success: stated probabilities"),
         *(
             mutant(move, f"{mode}, L ⌈√(Kt)⌉: {NEVER_SEEN}", by=by)
             for by in (-1, 1)
@@ -422,7 +424,7 @@ MUTANTS = {
         mutant(breaks.move_the_cap_of_draws, f"one success, L given: {NEVER_SEEN}", by=200),
         mutant(breaks.reuse_the_noise_that_chose, *BOTH),
         mutant(breaks.count_a_success_too_many, *BOTH),
-        mutant(breaks.measure_with_the_draw_of_play, "one success: what D grew by"),
+        mutant(breaks.measure_with_the_draw_of_play, "one success: growth of D"),
         mutant(breaks.forget_truncation, "truncation certified"),
     ],
 }

@@ -217,7 +217,7 @@ def check_fast_paths_agree(case: Case) -> None:
 def _require_chosen(case: Case, row: NDArray[np.bool_], expected: Any) -> None:
     said = np.flatnonzero(row)
     if not same_action(said, np.atleast_1d(expected)):
-        raise AssertionError(f"{case}: chosen() says {said}, leaders() {expected}.")
+        raise AssertionError(f"{case}: chosen() returns {said}, but leaders() give {expected}.")
 
 
 def check_one_more_round_is_for_the_question(case: Case) -> None:
@@ -461,7 +461,7 @@ def _require_best(case: Case, leader: Policy, rounds: Rounds, slack: float, when
 def _require_close(case: Case, found: float, expected: float) -> None:
     if not abs(found - expected) <= _ROUNDING * (1.0 + abs(expected)):
         raise AssertionError(
-            f"{case}: minima() says {found!r}, but its leader has value {expected!r}."
+            f"{case}: minima() returns {found!r}, but the leader has value {expected!r}."
         )
 
 

@@ -119,7 +119,7 @@ class Round:
     def comparable(self) -> bool:
         """Whether `losses` define the loss of every policy.
 
-        They do not for sets if some elements are unavailable.
+        For sets with unavailable elements, `losses` do not define it.
         """
         return self.available is None or isinstance(self.action, int | np.integer)
 

@@ -185,8 +185,8 @@ class Learner(Parametrised, ABC):
         for name, each in (("available", masks), ("actions", offers)):
             if len(each) != len(rows):
                 raise ParameterError(
-                    f"decide_many needs {name}= for each of {len(rows)} contexts, a list with None "
-                    f"where all actions are available; got {len(each)}."
+                    f"decide_many needs one entry of {name}= per context: {len(rows)} entries, "
+                    f"None if all actions are available; got {len(each)}."
                 )
         if actions is not None:
             rows = [offered(self, x, each) for x, each in zip(rows, offers, strict=True)]
@@ -415,7 +415,7 @@ class Learner(Parametrised, ABC):
     ) -> Propensities:
         """Return the probability that `act(context, available)` would now choose each element.
 
-        With `decide=True`, return the probabilities for `decide(context, available)`. They can
+        With `decide=True`, return the probabilities for `decide(context, available)`. These can
         differ: a learner with a predictor may use it more if a loss is known to arrive before the
         next round.
 
@@ -482,7 +482,7 @@ class Learner(Parametrised, ABC):
     def learn(self, context: Any, action: int, loss: Any, propensity: float) -> None:
         """Learn from a logged decision of another system, given its propensity.
 
-        The learner weights the loss like the losses of its own decisions and passes it to its
+        The learner weights the loss like any other loss and passes it to its
         predictor. After that, the learner states no bound on its regret: the bounds assume
         that the learner started without data and made all decisions itself.
 

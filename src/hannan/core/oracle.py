@@ -87,7 +87,7 @@ class Objective(Stored, ABC):
 
     Questions about a context take two options. `plus` holds the losses of one more round with that
     context, which counts for this question only. `available` restricts the choice. Entry b is b if
-    b is available. Otherwise, it is the substitute played for b. If the class is `scored`, it is -1
+    b is available. Otherwise, it is the substitute played for b. In a `scored` class, entry b is -1
     instead, and the available action or set with the best score is chosen.
     """
 

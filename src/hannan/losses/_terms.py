@@ -1,4 +1,4 @@
-"""Sums of submodular functions, like terms added up."""
+"""Sums of submodular functions, with like terms combined."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ NAMED: dict[str, Callable[[Any], Any]] = {"sqrt": np.sqrt, "log1p": np.log1p}
 
 @dataclass(frozen=True, eq=False)
 class Arcs(Stored):
-    """Arcs sorted by tail and head, without repetition; the reverse of each arc is listed too.
+    """Arcs sorted by tail and head, without repetition; the reverse of each arc is listed, too.
 
-    Heads and tails never change, so sums on the same arcs share them; capacities are replaced,
+    Heads and tails never change, so sums on the same arcs share them. Capacities are replaced,
     never modified in place.
     """
 
     n: int
     keys: Indices
-    """tail times n plus head."""
+    """Keys of the arcs: tail times n plus head."""
 
     stored = State(
         n=Count(2**31),
@@ -49,7 +49,7 @@ class Arcs(Stored):
     def gather(
         cls, n: int, tails: Indices, heads: Indices, capacities: FloatArray
     ) -> tuple[Arcs, FloatArray]:
-        """Arcs given in any order, some perhaps several times; arcs from u to u are left out."""
+        """Return arcs from any order, with repetitions added; arcs from u to u are dropped."""
         keep = (tails != heads) & (capacities != 0.0)
         tails, heads, capacities = tails[keep], heads[keep], capacities[keep]
         there, back = tails * n + heads, heads * n + tails
@@ -59,46 +59,46 @@ class Arcs(Stored):
 
     @cached_property
     def tails(self) -> Indices:
-        """Where each arc starts."""
+        """Tail of each arc."""
         return self.keys // self.n
 
     @cached_property
     def heads(self) -> Indices:
-        """Where each arc ends."""
+        """Head of each arc."""
         return self.keys % self.n
 
     @cached_property
     def start(self) -> Indices:
-        """The arcs from u are start[u] .. start[u + 1] - 1."""
+        """Positions of the first arcs: the arcs from u are start[u] .. start[u + 1] - 1."""
         return np.searchsorted(self.tails, np.arange(self.n + 1)).astype(np.int64)
 
     @cached_property
     def mates(self) -> Indices:
-        """The reverse arc of each arc."""
+        """Index of the reverse of each arc."""
         return np.searchsorted(self.keys, self.heads * self.n + self.tails).astype(np.int64)
 
     def same(self, other: Arcs) -> bool:
-        """Whether these are the same arcs."""
+        """Return whether these are the same arcs."""
         return self is other or np.array_equal(self.keys, other.keys)
 
     def spread(self, wider: Arcs, capacities: FloatArray) -> FloatArray:
-        """The capacities in a graph that contains all these arcs and perhaps more."""
+        """Return the capacities in a graph that contains all these arcs and perhaps more."""
         total = np.zeros(len(wider.keys))
         total[np.searchsorted(wider.keys, self.keys)] = capacities
         return total
 
     def union(self, other: Arcs) -> Arcs:
-        """The arcs of either graph."""
+        """Return the arcs of either graph."""
         return Arcs(self.n, np.union1d(self.keys, other.keys))
 
 
 @dataclass(frozen=True, slots=True)
 class Bend(Stored):
-    """A ↦ g(w(A)): a concave function of non-negative weights added up."""
+    """A ↦ g(w(A)): a concave function of a sum of non-negative weights."""
 
     weights: FloatArray
     g: str | Callable[[float], float]
-    """A name, "cap" for min(·, cap), or a user's own function."""
+    """Concave function: a name, "cap" for min(·, cap), or a user-defined function."""
     cap: float = 0.0
 
     stored = State(
@@ -114,12 +114,12 @@ class Bend(Stored):
 
     @property
     def key(self) -> Hashable:
-        """Equal for equal functions, as far as that is known."""
+        """Key that is equal for equal functions, as far as equality is known."""
         return (self.weights.tobytes(), self.g if isinstance(self.g, str) else id(self.g), self.cap)
 
 
 def bent(g: str | Callable[[float], float], caps: FloatArray, sums: FloatArray) -> FloatArray:
-    """g of every number, one row for each cap."""
+    """Return g of every number, one row per cap."""
     if isinstance(g, str):
         return np.minimum(sums, caps[:, None]) if g == "cap" else NAMED[g](sums)
     values = np.array([float(g(float(x))) for x in sums.ravel()])
@@ -130,7 +130,7 @@ def bent(g: str | Callable[[float], float], caps: FloatArray, sums: FloatArray) 
 
 
 def _fits(terms: Any, term: Any) -> bool:
-    """Whether a term is a function of the same elements."""
+    """Return whether a term is a function of the same elements."""
     return bool(term.n_actions == terms.n)
 
 
@@ -141,7 +141,7 @@ class Terms(Stored):
               + \sum_k p_k f_k(A) .
 
     The first four kinds are added coefficient by coefficient, so a sum of any length takes the
-    memory of one function. Of the last two kinds, equal terms are counted and distinct ones listed.
+    memory of one function. For the last two kinds, distinct terms are listed with their counts.
     """
 
     stored = State(
@@ -161,14 +161,14 @@ class Terms(Stored):
         self.arcs: Arcs | None = None
         self.capacities: FloatArray = np.zeros(0)
         self.levels: FloatArray | None = None
-        """h(0) .. h(n)."""
+        """Values h(0) .. h(n)."""
         self.bends: dict[Hashable, tuple[Bend, float]] = {}
         self.others: dict[int, tuple[LossFunction, float]] = {}
         self._groups: list[tuple[Any, FloatArray, FloatArray, FloatArray]] | None = None
 
     @classmethod
     def of(cls, function: LossFunction) -> Terms:
-        """The terms of a loss function; a user-defined one is a term itself."""
+        """Return the terms of a loss function; a user-defined function is one term."""
         terms = getattr(function, "terms", None)
         if isinstance(terms, Terms):
             return terms
@@ -177,7 +177,7 @@ class Terms(Stored):
         return own
 
     def copy(self) -> Terms:
-        """An independent copy."""
+        """Return an independent copy."""
         twin = Terms(self.n)
         twin.add(self)
         twin._groups = self._groups
@@ -209,7 +209,7 @@ class Terms(Stored):
             self.others[name] = (function, self.others.get(name, (None, 0.0))[1] + scale * count)
 
     def add_bend(self, key: Hashable, bend: Bend, count: float) -> None:
-        """Add a concave term, which has this key, so many times."""
+        """Add a concave term with this key `count` times."""
         known, before = self.bends.get(key, (bend, 0.0))
         self.bends[key] = (known, before + count)
         self._groups = None
@@ -227,12 +227,12 @@ class Terms(Stored):
             self.arcs, self.capacities = both, mine + arcs.spread(both, capacities)
 
     def modular_extremes(self) -> tuple[float, float]:
-        """The smallest and the largest value of the offset and the modular term."""
+        """Return the smallest and the largest value of the offset plus the modular term."""
         low, high = np.minimum(self.modular, 0.0).sum(), np.maximum(self.modular, 0.0).sum()
         return self.offset + float(low), self.offset + float(high)
 
     def value(self, inside: Mask) -> float:
-        """The function of one set."""
+        """Return the value for one set."""
         total = self.offset + float(self.modular[inside].sum())
         if self.arcs is not None:
             leaves = inside[self.arcs.tails] & ~inside[self.arcs.heads]
@@ -248,7 +248,7 @@ class Terms(Stored):
         return total
 
     def chain(self, order: Order) -> FloatArray:
-        """The function of the first 0, 1, .., n elements of an order."""
+        """Return the values for the first 0, 1, .., n elements of an order."""
         n = self.n
         values = np.full(n + 1, self.offset)
         values[1:] += np.cumsum(self.modular[order])
@@ -274,7 +274,7 @@ class Terms(Stored):
 
     @property
     def groups(self) -> list[tuple[Any, FloatArray, FloatArray, FloatArray]]:
-        """The concave terms of each g in one table: g, weights [B, n], caps [B], counts [B]."""
+        """Concave terms of each g in one table: g, weights [B, n], caps [B], counts [B]."""
         if self._groups is None:
             by_g: dict[Any, list[tuple[Bend, float]]] = {}
             for bend, count in self.bends.values():

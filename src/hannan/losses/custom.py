@@ -1,4 +1,4 @@
-"""A user's own function of sets, and tests whether one is submodular."""
+"""User-defined functions of sets, and tests of submodularity."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from hannan.losses.set_losses import SetLoss, as_mask
 class Custom(SetLoss):
     """A submodular function given by its values.
 
-    Its minimiser is found by the general algorithm, and the time for a sum is proportional to the
-    number of distinct functions: each is evaluated on about n sets several times a round.
+    The general algorithm finds its minimiser. The time for a sum is proportional to the number of
+    distinct functions: each function is evaluated on about n sets several times per round.
 
     Parameters
     ----------
     f
-        f(chosen) is the loss of a sorted array of elements.
+        Function f(chosen) that returns the loss of a sorted array of elements.
     n
-        K, the number of elements.
+        Number of elements, K.
     bounds
-        (low, high), if they are known. By default bounds that hold for every submodular function
-        with the same values at the empty set, the whole set, single elements and all but one
-        element.
+        Bounds (low, high) on f, if you know them. Default: bounds that hold for every submodular
+        function with the same values at the empty set, the whole set, single elements and all sets
+        without one element.
 
     Examples
     --------
@@ -60,14 +60,16 @@ class Custom(SetLoss):
             raise LossError(f"A loss must be finite; f({chosen.tolist()}) is {value}.")
         if self._bounds is not None and not self._bounds[0] <= value <= self._bounds[1]:
             raise LossError(
-                f"f({chosen.tolist()}) is {value:g}, outside the bounds {self._bounds} it was "
-                "declared with. Correct f, or the bounds."
+                f"f({chosen.tolist()}) is {value:g}, outside the declared bounds {self._bounds}. "
+                "Correct f, or the bounds."
             )
         return value
 
     def extremes(self) -> tuple[float, float]:
-        """The bounds given, or those that follow from submodularity: what an element adds is
-        least where all others are chosen and most where none is."""
+        """Return the given bounds, or those that follow from submodularity.
+
+        The gain of an element is least if all others are chosen, and largest if none is.
+        """
         if self._found is None:
             everything = np.arange(self.n)
             none, whole = self(everything[:0]), self(everything)
@@ -89,7 +91,7 @@ class Custom(SetLoss):
 
 
 def require_submodular(function: LossFunction, checks: int) -> None:
-    """Test a function on random pairs of sets; an error names a pair that fails.
+    """Test a function on random pairs of sets; raise an error that names a pair that fails.
 
     The pairs are A = S + i and B = S + j: a function that passes on all of these is submodular.
     They depend only on the number of elements.
@@ -102,7 +104,7 @@ def require_submodular(function: LossFunction, checks: int) -> None:
             value = float(function(np.flatnonzero(inside)))
             if not math.isfinite(value):
                 where = np.flatnonzero(inside).tolist()
-                raise LossError(f"A loss must be finite; that of {where} is {value}.")
+                raise LossError(f"A loss must be finite; the loss of {where} is {value}.")
             values[key] = value
         return values[key]
 
@@ -119,7 +121,7 @@ def require_submodular(function: LossFunction, checks: int) -> None:
 
 
 def _squares(n: int, most: int) -> Iterator[tuple[Mask, int, int]]:
-    """Sets and two elements outside of each: all of them if they are few, else random ones."""
+    """Yield sets with two elements outside of each: all if there are few, else random ones."""
     if n < 2:
         return
     if n <= 12 and n * (n - 1) * 2 ** (n - 3) <= most:

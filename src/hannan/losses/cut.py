@@ -23,17 +23,18 @@ class Cut(SetLoss):
     Parameters
     ----------
     tails, heads
-        The ends u and v of every arc, elements from 0 to n - 1. Arcs may repeat.
+        Ends u and v of every arc, elements from 0 to n - 1. Arcs may repeat.
     capacities
-        Their capacities, ≥ 0: one for each arc, or one number for all of them.
+        Capacities ≥ 0 of the arcs: one per arc, or one number for all.
     n
-        K, the number of elements.
+        Number of elements, K.
     modular
-        w, of any sign; by default zero.
+        Weights w of the elements, of any sign. Default None: zero.
     offset
-        c.
+        Constant c. Default 0.
     directed
-        If False, an edge is cut whichever of its ends is inside.
+        Whether an arc is cut only if its tail is inside and its head outside. If False, an edge is
+        cut if exactly one of its ends is inside. Default True.
 
     Examples
     --------
@@ -90,7 +91,7 @@ class Cut(SetLoss):
         modular: Any = None,
         offset: float = 0.0,
     ) -> Self:
-        """The cut function of a graph.
+        """Return the cut function of a graph.
 
         Parameters
         ----------
@@ -98,9 +99,9 @@ class Cut(SetLoss):
             A graph of networkx, directed or not. Its nodes, in the order of `graph.nodes`, are the
             elements 0, 1, …
         capacity
-            The attribute of an edge that holds its capacity; None where all have capacity 1.
+            Edge attribute that holds the capacity. None: all edges have capacity 1.
         modular, offset
-            As above.
+            Weights and constant, as for the class.
 
         Examples
         --------
@@ -121,7 +122,7 @@ class Cut(SetLoss):
             if capacity is not None and capacity not in data:
                 raise ParameterError(
                     f"The edge from {u!r} to {v!r} has no {capacity!r}. Name the attribute that "
-                    "holds capacities, or give capacity=None where all are 1."
+                    "holds capacities, or pass capacity=None if all capacities are 1."
                 )
             tails.append(number[u])
             heads.append(number[v])
@@ -129,9 +130,9 @@ class Cut(SetLoss):
         return cls(tails, heads, sizes, len(number), modular, offset, graph.is_directed())
 
     def extremes(self) -> tuple[float, float]:
-        """At most the larger capacity between two elements is cut, at least nothing.
+        """Return bounds: at most the larger capacity between any two elements is cut.
 
-        Bounds, not always attained: finding the largest cut is NP-hard.
+        The bounds are not always attained: finding the largest cut is NP-hard.
         """
         terms = self.terms
         assert terms.arcs is not None

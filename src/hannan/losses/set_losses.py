@@ -12,7 +12,7 @@ from hannan.core.arrays import Contexts, as_array, as_floats, as_list
 from hannan.core.validation import FloatArray, check_positive, refuse
 from hannan.losses._terms import NAMED, Bend, Mask, Terms
 
-_GRID = 33  # points at which a user's g is checked
+_GRID = 33  # points at which a user-defined g is checked
 
 
 class SetLoss(LossFunction):
@@ -22,7 +22,7 @@ class SetLoss(LossFunction):
     """
 
     terms: Terms
-    """The function in the form in which sums are kept."""
+    """Terms of the function, in the form that sums use."""
 
     def __call__(self, action: Action) -> float:
         return self.terms.value(as_mask(action, self.n_actions))
@@ -39,14 +39,14 @@ class SetLoss(LossFunction):
 class Sum(SetLoss):
     r"""The function :math:`f(A) = \sum_i s_i f_i(A)`, also written `f + g` and `0.5 * f`.
 
-    Like terms are added up, so a sum of a thousand cut functions is one cut function.
+    Like terms are combined, so a sum of a thousand cut functions is one cut function.
 
     Parameters
     ----------
     parts
         Loss functions of the same number of elements.
     scales
-        s ≥ 0, one for each; by default 1.
+        Factors s ≥ 0, one per part. Default None: 1.
 
     Examples
     --------
@@ -68,12 +68,13 @@ class Sum(SetLoss):
         for part in self.parts:
             if part.n_actions != self.n_actions:
                 raise LossError(
-                    f"Functions of {self.n_actions} and of {part.n_actions} elements do not add."
+                    f"Functions of {self.n_actions} and of {part.n_actions} elements cannot be "
+                    "added. Pass functions of the same number of elements."
                 )
         self.scales = None if scales is None else check_numbers(self, "scales", scales)
         if self.scales is not None:
             if len(self.scales) != len(self.parts):
-                raise refuse(self, "scales", f"{len(self.parts)} numbers, one a part", scales)
+                raise refuse(self, "scales", f"{len(self.parts)} numbers, one per part", scales)
             if self.scales.min() < 0.0:
                 raise refuse(self, "scales", "numbers >= 0: -f is not submodular", scales)
         self.terms = Terms(self.n_actions)
@@ -98,9 +99,9 @@ class Linear(SetLoss):
     Parameters
     ----------
     weights
-        w, of any sign; K = len(weights).
+        Weights w of the elements, of any sign; K = len(weights).
     offset
-        c, the loss of choosing nothing.
+        Constant c, the loss of the empty set. Default 0.
 
     Examples
     --------
@@ -121,7 +122,7 @@ class Linear(SetLoss):
         self.terms.offset = self.offset
 
     def extremes(self) -> tuple[float, float]:
-        """The sums of the negative and of the positive weights: both are attained."""
+        """Return the sums of the negative and of the positive weights; both are attained."""
         return self.terms.modular_extremes()
 
 
@@ -131,7 +132,7 @@ class ConcaveOfCardinality(SetLoss):
     Parameters
     ----------
     values
-        h(0), …, h(K).
+        Values h(0), …, h(K) of a concave function.
 
     Examples
     --------
@@ -150,15 +151,15 @@ class ConcaveOfCardinality(SetLoss):
             k = 1 + int(bend.argmax())
             raise LossError(
                 f"values must be concave, or the loss is not submodular: from {k} to {k + 1} "
-                f"elements it rises by {self.values[k + 1] - self.values[k]:g}, from {k - 1} to "
-                f"{k} by {self.values[k] - self.values[k - 1]:g} only."
+                f"elements they rise by {self.values[k + 1] - self.values[k]:g}, but from {k - 1} "
+                f"to {k} only by {self.values[k] - self.values[k - 1]:g}."
             )
         self.n_actions = len(self.values) - 1
         self.terms = Terms(self.n_actions)
         self.terms.levels = self.values.copy()
 
     def extremes(self) -> tuple[float, float]:
-        """The smallest and the largest value: both are attained."""
+        """Return the smallest and the largest value; both are attained."""
         return float(self.values.min()), float(self.values.max())
 
 
@@ -168,17 +169,17 @@ class ConcaveOfModular(SetLoss):
     Parameters
     ----------
     weights
-        w ≥ 0; K = len(weights).
+        Weights w ≥ 0 of the elements; K = len(weights).
     g
-        "sqrt"; "log1p"; "cap" for min(·, cap); or a function of one number, concave between 0 and
-        the sum of all weights (checked at a few points).
+        Name of a function: "sqrt" (the default), "log1p", or "cap" for min(·, cap). Or a function
+        of one number, concave between 0 and the sum of all weights (checked at 33 points).
     cap
-        For g="cap".
+        Positive cap for g="cap". Otherwise None, the default.
 
     Notes
     -----
-    With g="cap" sums are cut functions on a larger graph, which are minimised quickly; the others
-    need the general algorithm, in time proportional to the number of distinct ones.
+    With g="cap", sums are cut functions on a larger graph, which are minimised quickly. Other
+    functions need the general algorithm, in time proportional to the number of distinct functions.
 
     Examples
     --------
@@ -216,7 +217,7 @@ class ConcaveOfModular(SetLoss):
             self.terms.add_bend(bend.key, bend, 1.0)
 
     def extremes(self) -> tuple[float, float]:
-        """A concave g is smallest at an end; its largest value is bounded from above."""
+        """Return bounds: a concave g is smallest at an end; its largest value is bounded above."""
         if self._samples is None:
             return 0.0, self(np.arange(self.n_actions))
         values = self._samples
@@ -234,24 +235,23 @@ class ConcaveOfModular(SetLoss):
         if sag.max() > 1e-9 * (1.0 + np.abs(values).max()):
             x = self._whole * (1 + int(sag.argmax())) / (_GRID - 1)
             raise LossError(
-                f"g must be concave, or the loss is not submodular; it bends up at {x:g}."
+                f"g must be concave, or the loss is not submodular; g is convex near {x:g}."
             )
         return values
 
 
 class Coverage(SetLoss):
-    r"""The weight of all items covered, each counted once:
-    :math:`f(A) = \sum_{i \in \bigcup_{j \in A} S_j} w_i`.
+    r"""The weight of all covered items, :math:`f(A) = \sum_{i \in \bigcup_{j \in A} S_j} w_i`.
 
-    Minus gains of the elements, `Coverage(...) + Linear(-gains)`, it is a cost shared by elements
-    that need the same items.
+    Each item counts once. Less the gains of the elements, `Coverage(...) + Linear(-gains)`, this is
+    a cost shared by elements that need the same items.
 
     Parameters
     ----------
     covers
-        For each element j the items :math:`S_j` it covers, integers ≥ 0; K = len(covers).
+        Items :math:`S_j` that each element j covers, integers ≥ 0; K = len(covers).
     weights
-        w ≥ 0, one for each item; by default 1.
+        Weights w ≥ 0, one per item. Default None: 1.
 
     Examples
     --------
@@ -266,7 +266,7 @@ class Coverage(SetLoss):
             lists = [as_array(items) for items in as_list(covers)]
         except TypeError:
             raise InputTypeError(
-                f"Coverage needs a list of items for each element; got {covers!r}."
+                f"Coverage needs one list of items per element; got {covers!r}."
             ) from None
         if not lists:
             raise refuse(self, "covers", "a list of items for each of one or more elements", covers)
@@ -292,12 +292,12 @@ class Coverage(SetLoss):
         self._covered = float(each[table.any(axis=1)].sum())
 
     def extremes(self) -> tuple[float, float]:
-        """Zero, and the weight of all items that can be covered: both are attained."""
+        """Return zero and the weight of all items that can be covered; both are attained."""
         return 0.0, self._covered
 
 
 def as_mask(action: Any, n: int) -> Mask:
-    """Which of n elements an action chooses."""
+    """Return which of n elements an action chooses."""
     chosen = np.atleast_1d(np.asarray(action))
     if chosen.size == 0:
         return np.zeros(n, dtype=bool)
@@ -311,7 +311,7 @@ def as_mask(action: Any, n: int) -> Mask:
 def check_numbers(
     owner: object, name: str, values: Any, length: int | None = None, nonnegative: bool = False
 ) -> FloatArray:
-    """A one-dimensional array of finite numbers."""
+    """Return a one-dimensional array of finite numbers."""
     try:
         numbers = as_floats(values).copy()
     except (TypeError, ValueError):
@@ -334,7 +334,7 @@ def check_numbers(
 
 
 def check_indices(owner: object, name: str, values: Any, n: int) -> Any:
-    """A one-dimensional array of integers below n."""
+    """Return a one-dimensional array of integers below n."""
     indices = as_array(values)
     if indices.size == 0:
         indices = indices.astype(np.int64).reshape(0)
@@ -347,9 +347,9 @@ def check_indices(owner: object, name: str, values: Any, n: int) -> Any:
 
 
 def _largest(values: FloatArray) -> float:
-    """An upper bound on a concave function with known values at equal distances.
+    """Return an upper bound on a concave function with known values at equal distances.
 
-    Between two points it lies below the lines through the two points before and after.
+    Between two points, the function lies below the lines through the two points before and after.
     """
     step = np.diff(values)
     most = np.full(len(step), np.inf)

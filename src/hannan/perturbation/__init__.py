@@ -1,4 +1,4 @@
-"""Unit noise on a context set: reproducible, and projected in blocks ahead of time."""
+"""Unit noise on a context set: reproducible, and projected in blocks before it is needed."""
 
 from hannan.perturbation.blocks import Blocks
 from hannan.perturbation.laplace import LaplaceNoise, seed_key

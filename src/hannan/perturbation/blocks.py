@@ -1,4 +1,4 @@
-"""Blocks of projected noise, filled ahead of use and never larger than a memory budget."""
+"""Blocks of projected noise, filled before use and never larger than a memory budget."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 LANES = 16
-"""Draws are made this many at a time."""
+"""Number of draws made together."""
 
 _IN_CACHE = 2**22
-"""Bytes of a block: larger ones leave the caches, and smaller ones are handed over too often."""
+"""Bytes of a block: larger blocks leave the caches, and smaller blocks are swapped too often."""
 
 Block = NDArray[np.float32]
 
@@ -23,27 +23,27 @@ Block = NDArray[np.float32]
 class Blocks:
     """Consecutive draws, each projected to `width` float32 numbers.
 
-    Blocks start small and double while draws follow one another, so that a short game pays for few
-    draws and a long one fills large blocks; where draws are left out they start small again. Once
-    they are large, and if the budget allows two, the next one is filled by a second thread while
-    this one is used. Wide blocks are filled in pieces: whoever needs a block
-    helps with those that are left, so that two threads are at work also where the budget allows
-    only one block. The values of a draw do not depend on any of this.
+    Blocks start small and double while draws follow one another, so that a short run pays for few
+    draws and a long run fills large blocks. If draws are skipped, blocks start small again. Once
+    blocks are large and the budget allows two, a second thread fills the next block while this one
+    is used. Wide blocks are filled in pieces: the thread that needs a block helps to fill the
+    remaining pieces. Two threads therefore work even if the budget allows only one block. The
+    values of a draw do not depend on these details.
 
     Parameters
     ----------
     fill
-        `fill(first, block)` writes draws first, first + 1, … into the rows of the block; it
-        should release the interpreter lock.
+        Function `fill(first, block)` that writes draws first, first + 1, … into the rows of the
+        block. It should release the interpreter lock.
     width
-        Numbers in one projected draw.
+        Length of one projected draw.
     memory
-        Bytes held at most; one draw is always held.
+        Maximum number of bytes to hold. One draw is always held.
     piece
-        Where `fill(first, block, start, stop)` can be asked for some columns: how many are worth
-        a call.
+        Number of columns that make a call worthwhile, if `fill(first, block, start, stop)` can fill
+        some columns only. Default None: it cannot.
     least
-        How many draws are made in about the time of one.
+        Number of draws that take about the time of one. Default 16.
 
     Examples
     --------
@@ -76,17 +76,17 @@ class Blocks:
         self.block: Block = np.empty((0, width), np.float32)
         self._spare: Block = self.block
         self._next: Future[None] | None = None
-        self._left: deque[tuple[int, ...]] = deque()  # pieces of a block that nobody has begun
+        self._left: deque[tuple[int, ...]] = deque()  # pieces of a block not begun yet
         self._process = 0
 
     def locate(self, draw: int) -> int:
-        """The row of `block` that holds a draw, after moving on to another block if necessary."""
+        """Return the row of `block` that holds a draw, after switching blocks if needed."""
         row = draw - self._first
         if 0 <= row < len(self.block):
             return row
         follows = draw == self._first + len(self.block)
         if not follows:
-            self._left.clear()  # nobody needs the block that was begun
+            self._left.clear()  # the next block is not needed
         ready = self._collect()
         if ready and follows:
             self.block, self._spare = self._spare, self.block
@@ -105,7 +105,7 @@ class Blocks:
         return 0
 
     def spans(self, first: int, count: int) -> Iterator[tuple[Block, int, int]]:
-        """Draws first .. first + count - 1, as rows start .. stop - 1 of block after block."""
+        """Yield draws first .. first + count - 1 as rows start .. stop - 1 of successive blocks."""
         last = first + count
         while first < last:
             start = self.locate(first)
@@ -117,28 +117,28 @@ class Blocks:
 
     @property
     def _pieces(self) -> list[tuple[int, ...]]:
-        """Columns from and to, for each piece; nothing for a block that is filled at once."""
+        """Columns from and to, for each piece; an empty tuple if a block is filled in one call."""
         width, piece = self._width, self._piece
         if piece is None or width <= piece:
             return [()] if piece is None else [(0, width)]
         return [(start, min(start + piece, width)) for start in range(0, width, piece)]
 
     def _empty(self, size: int) -> Block:
-        """A block whose rows begin where cache lines do, if they are as long as some of these."""
+        """Return a block whose rows begin at cache lines, if their length allows it."""
         spare = 64 // 4
         numbers = np.empty(size * self._width + spare, np.float32)
         start = -(numbers.ctypes.data // 4) % spare
         return numbers[start : start + size * self._width].reshape(size, self._width)
 
     def _begin(self, first: int, block: Block, *, share: bool) -> None:
-        """Let a block be filled, with the help of the other thread."""
+        """Start filling a block; with `share`, the other thread helps."""
         self._left = deque(self._pieces)
         if share:
             self._process = os.getpid()
             self._next = _worker(self._process).submit(_fill, self._fill, first, block, self._left)
 
     def _collect(self) -> bool:
-        """Whether the next block is filled; helps with what is left of it, and waits."""
+        """Help to fill the next block and wait for it; return whether it is filled."""
         under_way, self._next = self._next, None
         if under_way is None or self._process != os.getpid():
             return False  # threads do not survive a fork
@@ -154,7 +154,7 @@ class Blocks:
 def _fill(
     fill: Callable[..., None], first: int, block: Block, left: deque[tuple[int, ...]]
 ) -> None:
-    """Fill pieces that nobody has begun, until there are none."""
+    """Fill pieces not begun yet, until none is left."""
     while True:
         try:
             piece = left.popleft()
@@ -165,5 +165,5 @@ def _fill(
 
 @cache
 def _worker(process: int) -> ThreadPoolExecutor:
-    """One thread for all learners of a process."""
+    """Return the one thread for all learners of a process."""
     return ThreadPoolExecutor(1, thread_name_prefix="hannan-noise")

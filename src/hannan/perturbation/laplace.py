@@ -10,12 +10,12 @@ from hannan.kernels.noise import laplace_cells
 
 
 def seed_key(seed: int | None) -> np.uint64:
-    """The generator key of a seed.
+    """Return the generator key of a seed.
 
     Parameters
     ----------
     seed
-        A non-negative integer; None takes fresh entropy from the system.
+        A non-negative integer. None uses fresh entropy from the system.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def seed_key(seed: int | None) -> np.uint64:
 
 
 def mean_of_maximum(n: int) -> float:
-    """Expected largest of n independent unit Laplace variates.
+    """Return the expected largest of n independent unit Laplace variates.
 
     >>> round(mean_of_maximum(2), 6)
     0.75
@@ -38,24 +38,25 @@ def mean_of_maximum(n: int) -> float:
 
 
 class LaplaceNoise:
-    r"""Fake outcomes :math:`\{(x, \zeta_x)\}_{x \in X}`, each coordinate of :math:`\zeta_x` unit
-    Laplace: density :math:`\tfrac12 e^{-|q|}`, mean 0, variance 2.
+    r"""Laplace fake outcomes :math:`\{(x, \zeta_x)\}_{x \in X}` on a context set.
+
+    Each coordinate of :math:`\zeta_x` is unit Laplace: density :math:`\tfrac12 e^{-|q|}`, mean 0,
+    variance 2.
 
     A learner with parameter ε uses them at scale 1/ε, which gives the paper's distribution with
-    density
-    :math:`\tfrac\epsilon2 e^{-\epsilon|q|}`. The n-th draw is a function of (key, stream, n), and
+    density :math:`\tfrac\epsilon2 e^{-\epsilon|q|}`. Draw n is a function of (key, stream, n), and
     does not depend on earlier draws or on blocks. Different streams of one key are independent.
 
     Parameters
     ----------
     contexts
-        X, without repetition; d = len(X).
+        Contexts X, without repetition; d = len(X).
     n_actions
-        K.
+        Number of actions, K.
     key
-        From `seed_key`.
+        Key from `seed_key`.
     stream
-        Number of the stream, below 2^32.
+        Number of the stream, below 2^32. Default 0.
 
     Examples
     --------
@@ -76,11 +77,11 @@ class LaplaceNoise:
 
     @property
     def n_cells(self) -> int:
-        """d K, the number of coordinates of one draw."""
+        """Number of coordinates of one draw, d K."""
         return len(self.contexts) * self.n_actions
 
     def unit(self, draw: int) -> FloatArray:
-        """One draw of the fake losses, [d, K], at scale 1."""
+        """Return one draw of the fake losses, [d, K], at scale 1."""
         cells = np.empty(self.n_cells, np.float32)
         laplace_cells(self.key, self.stream, draw, 0, cells)
         return cells.reshape(len(self.contexts), self.n_actions).astype(np.float64)

@@ -18,36 +18,36 @@ _STREAM = 3  # 0 to 2 belong to Laplace noise
 class FuturePlayout:
     r"""Random playout: in each round, noise for every later round and none for the past.
 
-    The future is the rest of a known sequence of contexts, or as many draws from a pool as
-    rounds are left. The noise of a future round is a loss vector whose coordinates are
+    The future is the rest of a known sequence of contexts, or one draw from a pool per remaining
+    round. The noise of a future round is a loss vector whose coordinates are
 
     - without a `rate`: independent :math:`N(0, \sigma^2)`, σ = `size`;
-    - with one: zero, except that with probability `rate` one uniform coordinate is ±`size`, with
-      a fair sign.
+    - with a `rate`: zero, except that with probability `rate` one uniform coordinate is ±`size`,
+      with a fair sign.
 
-    Losses are linear, so what matters is the sum over the future rounds of a context. It is drawn
-    at once, from the number of times the context is still to come: a round costs O(d K) for d
-    distinct contexts, however long the game. The n-th round's noise is a function of
-    (key, n) and of how many rounds were drawn and dropped before it.
+    Losses are linear, so only the sum over the future rounds of a context matters. One draw gives
+    this sum, from the number of future rounds with the context. A round costs O(d K) for d
+    distinct contexts, for any horizon. The noise of round n is a function of (key, n) and of the
+    number of rounds drawn and dropped before it.
 
     Parameters
     ----------
     contexts
-        The distinct contexts.
+        Distinct contexts.
     order
-        The number of each round's context where the sequence is known, T of them.
+        Number of each round's context if the sequence is known, T of them; else None.
     shares
-        Otherwise the probability of each context, independent over rounds.
+        Probability of each context, independent over rounds, if the sequence is unknown; else None.
     horizon
-        T.
+        Number of rounds, T.
     n_actions
-        K.
+        Number of actions, K.
     size
-        The size of the noise of a round.
+        Size of the noise of a round.
     rate
-        The probability that a round has noise; None for Gaussian noise in every round.
+        Probability that a round has noise; None for Gaussian noise in every round.
     key
-        From `seed_key`.
+        Key from `seed_key`.
 
     Examples
     --------
@@ -69,12 +69,12 @@ class FuturePlayout:
     def __post_init__(self) -> None:
         if self.order is not None:
             self.order = np.asarray(self.order, dtype=np.intp)
-        # How often each context comes after round `_at`, if the sequence is known.
+        # Number of rounds with each context after round `_at`, if the sequence is known.
         self._left = np.zeros(len(self.contexts), np.intp)
         self._at = self.horizon
 
     def fakes(self, time: int, dropped: int = 0) -> tuple[list[Any], FloatArray]:
-        """The noise of round `time`, from 0: contexts and a total of fake losses for each."""
+        """Return the noise of round `time`, from 0: contexts and the total fake losses of each."""
         rng = self._generator(time, dropped, _STREAM)
         left = self._to_come(time, rng)
         if self.rate is not None:
@@ -89,15 +89,15 @@ class FuturePlayout:
         return [self.contexts[i] for i in rows.tolist()], losses
 
     def reseeded(self, key: np.uint64) -> FuturePlayout:
-        """The same distribution under another key."""
+        """Return the same distribution under another key."""
         return replace(self, key=key)
 
     def uniform(self, time: int, dropped: int = 0) -> float:
-        """A uniform variate for round `time`, independent of all noise."""
+        """Return a uniform variate for round `time`, independent of all noise."""
         return float(self._generator(time, dropped, _STREAM + 1).random())
 
     def _spikes(self, counts: NDArray[np.intp], rng: np.random.Generator) -> FloatArray:
-        """For each context, the sum of as many one-hot vectors."""
+        """Return for each context the sum of `counts` random one-hot vectors."""
         places = np.repeat(np.arange(len(counts)), counts) * self.n_actions
         places += rng.integers(self.n_actions, size=len(places))
         signs = 2.0 * rng.integers(2, size=len(places)) - 1.0
@@ -105,7 +105,7 @@ class FuturePlayout:
         return np.asarray(self.size * sums.reshape(len(counts), self.n_actions))
 
     def _to_come(self, time: int, rng: np.random.Generator) -> NDArray[np.intp]:
-        """How often each context is to come after round `time`."""
+        """Return the number of rounds with each context after round `time`."""
         if self.order is None:
             assert self.shares is not None
             return rng.multinomial(max(0, self.horizon - time - 1), self.shares)

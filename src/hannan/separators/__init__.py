@@ -1,7 +1,7 @@
 """Separators: contexts on which any two policies of a class differ somewhere.
 
-Noise on a separator lets any context arrive. Its size takes the place of the number of contexts
-in the regret bounds, so small is good.
+With noise on a separator, any context may arrive. The size of the separator replaces the number of
+contexts in the regret bounds, so a small separator is better.
 """
 
 from hannan.separators.constructions import conjunctions, disjunctions, intercept_classifiers

@@ -1,4 +1,4 @@
-"""Separators that are known in advance, from the examples of the paper [syrgkanis2016]."""
+"""Separators of the classes in the paper [syrgkanis2016], in closed form."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,15 +8,15 @@ from hannan.oracles import InterceptClassifiers
 
 
 def disjunctions(n: int) -> NDArray[np.int64]:
-    """The n unit vectors: the smallest separator of the monotone disjunctions over n bits.
+    """Return the n unit vectors: the smallest separator of monotone disjunctions over n bits.
 
-    On unit vector i a disjunction plays 1 if and only if it holds variable i. No other set of this
-    size separates, and for formulas with negations this one does not.
+    On unit vector i, a disjunction plays 1 if and only if it holds variable i. No other set of this
+    size separates. For formulas with negations, this set does not separate.
 
     Parameters
     ----------
     n
-        The number of variables.
+        Number of variables, at least 1.
 
     Examples
     --------
@@ -29,14 +29,14 @@ def disjunctions(n: int) -> NDArray[np.int64]:
 
 
 def conjunctions(n: int) -> NDArray[np.int64]:
-    """The n vectors with one zero: the smallest separator of the monotone conjunctions.
+    """Return the n vectors with one zero: the smallest separator of monotone conjunctions.
 
-    With variable i off alone, a conjunction plays 0 if and only if it holds variable i.
+    If only variable i is off, a conjunction plays 0 if and only if it holds variable i.
 
     Parameters
     ----------
     n
-        The number of variables.
+        Number of variables, at least 1.
 
     Examples
     --------
@@ -49,19 +49,19 @@ def conjunctions(n: int) -> NDArray[np.int64]:
 
 
 def intercept_classifiers(n: int, tau: float) -> FloatArray:
-    r"""Points on the axes that separate `InterceptClassifiers(n, tau)`: n/τ of them.
+    r"""Return n/τ points on the axes that separate `InterceptClassifiers(n, tau)`.
 
-    On each axis one point between neighbouring intercepts, :math:`(k + \tfrac12)\tau` for
-    k = 1, …, 1/τ - 1, as in the paper, and one *beyond the largest*, :math:`1 + \tfrac12 \tau`,
-    which the printed construction lacks: without it an intercept at 1 and none at all are not told
-    apart.
+    Each axis has one point between neighbouring intercepts, :math:`(k + \tfrac12)\tau` for k = 1,
+    …, 1/τ - 1, as in the paper. It also has one point *beyond the largest* intercept, :math:`1 +
+    \tfrac12 \tau`, which the printed construction lacks. Without this point, an intercept at 1 and
+    a missing intercept are not separated.
 
     Parameters
     ----------
     n
-        The number of axes.
+        Number of axes.
     tau
-        τ, the step between intercepts; 1/τ is an integer.
+        Step τ between intercepts; 1/τ is an integer.
 
     Examples
     --------

@@ -13,14 +13,14 @@ Codes = NDArray[np.int64]
 
 
 def is_separator(policies: Oracle | ArrayLike, contexts: Contexts) -> bool:
-    """Whether any two policies that differ at all differ on one of these contexts.
+    """Return whether any two distinct policies differ on one of these contexts.
 
     Parameters
     ----------
     policies
-        An oracle that can tell, or a table of actions as `FinitePolicies` takes it.
+        Oracle that implements `separates`, or a table of actions as `FinitePolicies` takes it.
     contexts
-        Contexts of the oracle; for a table, columns.
+        Contexts of the oracle; for a table, numbers of columns.
 
     Examples
     --------
@@ -29,7 +29,8 @@ def is_separator(policies: Oracle | ArrayLike, contexts: Contexts) -> bool:
     >>> is_separator([[0, 0, 1], [0, 1, 0], [1, 1, 0]], [0])
     False
 
-    Negations are beyond the unit vectors. Contexts are the eight vectors of three bits:
+    Unit vectors do not separate formulas with negations. Contexts are the eight vectors of three
+    bits:
 
     >>> import numpy as np
     >>> x = np.arange(8)[:, None] >> np.arange(3) & 1
@@ -42,24 +43,24 @@ def is_separator(policies: Oracle | ArrayLike, contexts: Contexts) -> bool:
     answer = oracle.separates(oracle.check_contexts(contexts))
     if answer is None:
         raise ParameterError(
-            f"{type(oracle).__name__} cannot tell whether these contexts separate its policies. "
-            "List some of the policies in a table and ask for that."
+            f"{type(oracle).__name__} cannot decide whether these contexts separate its policies. "
+            "Pass a table of some policies instead."
         )
     return answer
 
 
 def greedy(policies: FinitePolicies | ArrayLike) -> list[int]:
-    r"""A small separator of a finite class, context by context; empty if there is one policy.
+    r"""Return a small separator of a finite class, chosen greedily; empty for one policy.
 
-    Takes in turn the context that tells apart most of the pairs of policies not yet told apart,
-    then leaves out what has become superfluous. At most :math:`1 + 2 \log N` times the
-    smallest. Pairs are counted through the groups of policies that agree so far, so memory is
-    O(N d) and a step costs O(N d).
+    The algorithm adds the context that separates most of the pairs of policies not yet separated,
+    until all pairs are. Then it removes superfluous contexts. The result has at most :math:`1 + 2
+    \log N` times the smallest size. Pairs are counted through groups of policies that agree so far,
+    so memory is O(N d) and a step costs O(N d).
 
     Parameters
     ----------
     policies
-        A table of actions, as `FinitePolicies` takes it, or the oracle itself.
+        Table of actions, as `FinitePolicies` takes it, or the oracle itself.
 
     Examples
     --------
@@ -90,18 +91,18 @@ def greedy(policies: FinitePolicies | ArrayLike) -> list[int]:
 
 
 def smallest(policies: FinitePolicies | ArrayLike) -> list[int]:
-    r"""The smallest separator of a finite class, by integer programming (HiGHS).
+    r"""Return the smallest separator of a finite class, by integer programming (HiGHS).
 
     .. math:: \min \sum_x s_x \quad\text{such that}\quad
               \sum_{x : \pi(x) \ne \pi'(x)} s_x \ge 1 \text{ for all } \pi \ne \pi',
               \quad s_x \in \{0, 1\} .
 
-    The problem is NP-hard: for small tables.
+    The problem is NP-hard, so use this function for small tables only.
 
     Parameters
     ----------
     policies
-        A table of actions, as `FinitePolicies` takes it, or the oracle itself.
+        Table of actions, as `FinitePolicies` takes it, or the oracle itself.
 
     Examples
     --------
@@ -132,13 +133,13 @@ def smallest(policies: FinitePolicies | ArrayLike) -> list[int]:
 
 
 def _distinct(policies: FinitePolicies | ArrayLike) -> Codes:
-    """The distinct rows of a table, as codes."""
+    """Return the distinct rows of a table, as codes."""
     oracle = policies if isinstance(policies, FinitePolicies) else FinitePolicies(policies)
     return np.unique(oracle.table, axis=0).astype(np.int64)
 
 
 def _refine(group: Codes, column: Codes) -> tuple[Codes, Codes]:
-    """Groups split by one more column, and their sizes."""
+    """Return groups split by one more column, and their sizes."""
     _, finer, sizes = np.unique(
         group * (column.max() + 1) + column, return_inverse=True, return_counts=True
     )
@@ -146,7 +147,7 @@ def _refine(group: Codes, column: Codes) -> tuple[Codes, Codes]:
 
 
 def _groups(columns: Codes) -> Codes:
-    """For each row the number of its group; rows of a group are equal."""
+    """Return the group number of each row; rows of a group are equal."""
     group = np.zeros(columns.shape[0], np.int64)
     for column in columns.T:
         group, _ = _refine(group, column)
@@ -154,13 +155,13 @@ def _groups(columns: Codes) -> Codes:
 
 
 def _pairs_together(group: Codes, column: Codes) -> int:
-    """Pairs in one group that this column does not tell apart."""
+    """Count the pairs in one group that this column does not separate."""
     sizes = np.bincount(group * (column.max() + 1) + column)
     return int((sizes * (sizes - 1) // 2).sum())
 
 
 def _alike(group: Codes) -> Iterator[tuple[int, int]]:
-    """Pairs of rows in one group, each row with the next."""
+    """Yield pairs of rows in one group, each row with the next."""
     order = np.argsort(group, kind="stable")
     same = np.flatnonzero(group[order[:-1]] == group[order[1:]])
     for i in same:

@@ -1,4 +1,4 @@
-"""Experiments that could refute the paper's results, or this library: `hannan verify`."""
+"""Experiments that could refute the results of the paper or of this library: `hannan verify`."""
 
 from hannan.verify.claim import Check, Claim, Effort, Finding
 from hannan.verify.suite import Verdict, claims, verify

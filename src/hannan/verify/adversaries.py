@@ -1,4 +1,4 @@
-"""Environments made to hurt."""
+"""Environments that are hard for learners."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -21,12 +21,13 @@ def turns(
     first: int = 0,
     together: bool = False,
 ) -> FromArrays:
-    """Let all actions take turns at costing 1, `first` first, until action 0 is best for good.
+    """Let each action in turn cost 1, from `first` on, until action 0 is best for the rest.
 
-    Taking turns is what hurts most if there is too little noise, the end if there is too much:
-    for two actions on one context, noise of any size s costs s G at the end. Contexts come round
-    and round, and turns are taken on each of them, or `together` (for classes in which contexts
-    have to do with each other; K and the number of contexts should then be coprime).
+    The alternation hurts most if there is too little noise, and the end if there is too much noise.
+    For two actions on one context, noise of any size s costs s G at the end. Contexts arrive in a
+    cycle. The actions alternate on each context separately, or on all contexts `together`. Use
+    `together` for classes whose policies relate contexts; K and the number of contexts should then
+    be coprime.
     """
     order = [contexts[t % len(contexts)] for t in range(horizon)]
     times = np.arange(horizon) // (1 if together else len(contexts))
@@ -37,10 +38,10 @@ def turns(
 
 
 def steady(oracle: Oracle, contexts: Sequence[Any], horizon: int, good: float) -> FromArrays:
-    """Let one policy's elements always cost `good`, all others 1.
+    """Let the elements of one policy always cost `good`, and all others 1.
 
-    An estimate that does not make up for how rarely an element is seen shares play among all of
-    them, in proportion to one over their losses.
+    A loss estimate without importance weights would spread the choices over all elements, in
+    proportion to one over their losses.
     """
     best = oracle.objective().leader()
     losses = np.ones((horizon, int(oracle.n_actions or 0)))
@@ -62,15 +63,14 @@ class Listed(Environment):
 
 
 class Repeats(Environment):
-    """An adversary that expects what it has seen before.
+    """An adversary that expects the learner to repeat its past actions.
 
-    For each context and totals (those of all policies, less the smallest) it notes what was
-    played, and when they come back charges for the action played most often; the first time, for
-    the last action on that context. Noise drawn once makes the learner a function of the totals,
-    and then it pays in nearly every round.
+    For each context and each vector of totals (the totals of all policies, less the smallest one),
+    it records the actions played. If this state recurs, it charges for the action played most
+    often. In a new state, it charges for the last action on that context. Noise drawn once makes
+    the learner a function of the totals, so that the learner pays in nearly every round.
 
-    The `arrivals` are the contexts, again and again in this order; the expected action costs 1
-    and the others `low`.
+    The contexts `arrivals` arrive in a cycle. The expected action costs 1, the others cost `low`.
     """
 
     oblivious = False
@@ -105,10 +105,10 @@ class Repeats(Environment):
 
 
 class Habits(Environment):
-    """An adversary that charges 1 for what has been played most, of late, on the same context.
+    """An adversary that charges 1 for the action played most in recent rounds on a context.
 
-    The `arrivals` are the contexts, drawn evenly. Another element costs 1 too with probability
-    `others`, and a round counts a tenth less in the next one on its context.
+    The contexts are drawn uniformly from `arrivals`. Each other element costs 1, too, with
+    probability `others`. The weight of a round falls by a tenth per later round on its context.
     """
 
     oblivious = False

@@ -1,4 +1,4 @@
-"""Be the leader: a learner that knew the coming loss would have no regret but for the noise."""
+"""Be-the-leader: with known losses, only noise causes regret."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -12,13 +12,12 @@ from hannan.verify.claim import Check, Effort, claim
 
 @claim("be-the-leader", "Lemma (appendix A.1)", "holds on every path")
 def on_every_path(effort: Effort) -> Iterator[Check]:
-    r"""Knowing each loss before playing, the perturbed leader loses no more than any policy, but
-    for the noise on that policy and on its own first choice.
+    r"""Be-the-leader, which knows each loss before it plays, exceeds the loss of any policy by at
+    most the noise on that policy less the noise on its own first choice.
 
-    For every policy as the comparator, with one draw of noise z for the whole game and
-    :math:`\pi_{t+1} = M(z, y_{1:t})`:
-    :math:`\sum_t \ell_t(\pi_{t+1}) - \sum_t \ell_t(\pi^*) \le z(\pi^*) - z(\pi_1)`. Integer losses
-    make ties; rounding is all that is allowed for.
+    For every policy as the comparator, with one draw of noise z for the whole run and
+    :math:`\pi_{t+1} = M(z, y_{1:t})`: :math:`\sum_t \ell_t(\pi_{t+1}) - \sum_t \ell_t(\pi^*) \le
+    z(\pi^*) - z(\pi_1)`. Integer losses produce ties. The check allows only for rounding.
     """
     rng = effort.rng("be-the-leader")
     excess = []
@@ -42,9 +41,9 @@ def foreseeing(
     scale: float,
     rounds: Iterable[tuple[int, FloatArray, FloatArray | None]],
 ) -> float:
-    """Return the largest excess over what the lemma allows, with any policy as the comparator.
+    """Return the largest excess over the lemma's limit, over all policies as comparators.
 
-    Rounds are contexts, losses and, with a predictor, guesses of the losses.
+    Rounds consist of contexts, losses and, with a predictor, predictions of the losses.
     """
     table, d = oracle.table, oracle.table.shape[1]
     noise = oracle.noise(range(d), np.uint64(key), 0, 2**20)
@@ -64,6 +63,6 @@ def foreseeing(
 
 
 def lemma(excess: Sequence[float]) -> Check:
-    """Check that no game exceeds the lemma; noise is held in single precision, hence 0.001."""
-    what = "largest excess over what the lemma allows, all games and policies"
+    """Check that no run exceeds the lemma by more than 0.001, for noise in single precision."""
+    what = "largest excess over the lemma's limit, all runs and policies"
     return Check(what, max(excess), 1e-3)

@@ -1,4 +1,4 @@
-"""Claims, and the checks that decide them."""
+"""Claims, and the checks that decide whether they pass."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How hard to try: a few minutes for all claims together, or longer."""
+    """Size of the experiments: a few minutes for all claims together, or longer."""
 
     full: bool = False
     seed: int = 0
@@ -19,19 +19,19 @@ class Effort:
         return full if self.full else quick
 
     def seeds(self, name: str, quick: int, full: int) -> list[int]:
-        """Draw as many seeds as the effort allows."""
+        """Return random seeds, as many as the effort allows."""
         drawn: list[int] = self.rng(name).integers(2**31, size=self.pick(quick, full)).tolist()
         return drawn
 
     def rng(self, *path: int | str) -> np.random.Generator:
-        """Return a generator that belongs to a path of names and numbers."""
+        """Return a generator determined by the seed and a path of names and numbers."""
         words = [crc32(p.encode()) if isinstance(p, str) else p for p in path]
         return np.random.default_rng([self.seed, *words])
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A measured number and the limit that a claim sets it.
+    """A measured number, and the limit that a claim states for it.
 
     >>> check = Check("regret", 12.0, 30.0)
     >>> check.passed, check.margin
@@ -44,9 +44,9 @@ class Check:
     measured: float
     limit: float
     at_most: bool = True
-    """Whether the limit is an upper one."""
+    """Whether the limit is an upper limit."""
     allowance: float = 0.0
-    """Deviation that chance alone may cause, at the confidence that the claim states."""
+    """Deviation allowed for chance, at the confidence of the claim."""
 
     @property
     def passed(self) -> bool:
@@ -57,7 +57,7 @@ class Check:
 
     @property
     def margin(self) -> float:
-        """How far the number is from its limit, as a share of the limit; negative beyond it."""
+        """Distance of the number from its limit, as a share of the limit; negative beyond it."""
         room = self.limit - self.measured if self.at_most else self.measured - self.limit
         return room / abs(self.limit) if self.limit else room
 
@@ -70,12 +70,12 @@ class Finding:
 
     @property
     def passed(self) -> bool:
-        """Whether every check holds, there being at least one."""
+        """Whether there is at least one check and all checks pass."""
         return bool(self.checks) and all(check.passed for check in self.checks)
 
 
 Experiment = Callable[[Effort], Iterable[Check]]
-"""Yields its checks one by one, each as soon as it is decided."""
+"""Function that yields its checks one by one, each as soon as it is decided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +85,16 @@ class Claim:
     name: str
     """Lower case, words joined by hyphens."""
     result: str
-    """Where it stands: "Theorem 2, claim 1"."""
+    """Place in the paper: "Theorem 2, claim 1"."""
     says: str
-    """The statement, in a sentence."""
+    """Statement of the claim, in one or two sentences."""
     confidence: str
-    """How sure a verdict is: "holds on every path", or the chance of a false alarm."""
+    """Confidence of a verdict: "holds on every path", or the probability of a false alarm."""
     experiment: Experiment = field(repr=False)
 
 
 def claim(name: str, result: str, confidence: str) -> Callable[[Experiment], Claim]:
-    """Make a claim of an experiment; the first paragraph of its docstring is the statement."""
+    """Make a claim from an experiment; the first paragraph of its docstring is the statement."""
 
     def decorate(experiment: Experiment) -> Claim:
         statement, *_ = (experiment.__doc__ or "").split("\n\n")

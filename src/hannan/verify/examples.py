@@ -1,4 +1,4 @@
-"""The paper's examples: learners play them, and the stated rates follow."""
+"""The paper's examples: regret of learners, and the stated rates."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -33,7 +33,7 @@ def _play(
     feedback: str | None = None,
     **options: Any,
 ) -> Iterator[Check]:
-    """Try full information, then partial feedback."""
+    """Check full information, then partial feedback."""
     trial = Trial("full", oracle, environment, T, partial(bound, T), options=options)
     yield from trial.theorem(seeds, same=False)
     if feedback is not None:
@@ -59,10 +59,10 @@ def _rates(
 
 @claim("example-shortest-path", "Examples, online shortest path", _CONFIDENCE)
 def shortest_path(effort: Effort) -> Iterator[Check]:
-    """Theorems 2 and 3 hold for paths; m is the number of edges of the longest path, not of the
+    """Paths satisfy Theorems 2 and 3, with m the number of edges of the longest path, not of the
     graph.
 
-    All edges forward between six nodes; two paths without a common edge take turns.
+    A graph with all forward edges between six nodes; two paths without a common edge alternate.
     """
     T, seeds = effort.pick(800, 4800), effort.seeds("shortest path", 5, 24)
     V = 6
@@ -81,10 +81,10 @@ def shortest_path(effort: Effort) -> Iterator[Check]:
 
 @claim("example-submodular", "Examples, submodular minimisation", _CONFIDENCE)
 def submodular(effort: Effort) -> Iterator[Check]:
-    """Theorem 2 gives K^(5/4) H√T; the stated KH√(T log K) follows, without the logarithm, from the
-    sharp bound.
+    """Theorem 2 gives K^(5/4) H√T for submodular losses. The stated KH√(T log K) follows, without
+    the logarithm, from the sharp bound.
 
-    Three elements round a circle: all of them or none, in turns.
+    Three elements in a circle: all elements and none alternate as the best set.
     """
     T, seeds = effort.pick(800, 4800), effort.seeds("submodular", 5, 24)
     K = 3
@@ -98,17 +98,17 @@ def submodular(effort: Effort) -> Iterator[Check]:
     yield from _rates(
         "K",
         lambda n, form: bounds.submodular(1000, n_elements=n, form=form),
-        # The stated √log K is dropped: the point is the power.
+        # The stated √log K is dropped, because only the power matters.
         lambda n: bounds.claimed_rate("submodular", 1000, K=n, H=1.0) / math.sqrt(math.log(n)),
     )
 
 
 @claim("example-disjunctions", "Examples, disjunctions", _CONFIDENCE)
 def monotone_disjunctions(effort: Effort) -> Iterator[Check]:
-    """The unit vectors carry the noise and any contexts arrive. Theorem 2 gives (log N)^(5/4) √T;
-    the stated √T log N follows from the sharp bound.
+    """Noise on the unit vectors suffices for any contexts. Theorem 2 gives (log N)^(5/4) √T; the
+    stated √T log N follows from the sharp bound.
 
-    Contexts with two variables on, none of which is perturbed.
+    Contexts have two variables on, and none of these contexts is perturbed.
     """
     T, seeds = effort.pick(800, 4800), effort.seeds("disjunctions", 5, 24)
     n = 3
@@ -125,8 +125,8 @@ def monotone_disjunctions(effort: Effort) -> Iterator[Check]:
 
 @claim("example-linear-classifiers", "Examples, discretised linear classifiers", _CONFIDENCE)
 def linear_classifiers(effort: Effort) -> Iterator[Check]:
-    """Points on the axes carry the noise. Theorem 2 gives n^(5/4) in the number of axes; the stated
-    n follows from the sharp bound.
+    """Noise on points of the axes suffices. Theorem 2 gives n^(5/4) in the number n of axes; the
+    stated n follows from the sharp bound.
 
     Random points of the square, away from the origin, and intercepts at quarters.
     """

@@ -1,4 +1,4 @@
-"""How regret grows with the number of rounds: fitted exponents beside those of the theorems."""
+"""Growth of the regret with the number of rounds: fitted exponents and those of the theorems."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -18,7 +18,7 @@ from hannan.verify.claim import Check, Effort, claim
 from hannan.verify.trial import Trial
 
 _CONFIDENCE = "95 % bootstrap interval below the exponent + 0.15; false alarms below 1e-4"
-_TOLERANCE = 0.15  # horizons are finite: lower-order terms bend the line
+_TOLERANCE = 0.15  # finite horizons: lower-order terms bend the line
 _PAIR = FinitePolicies([[0], [1]])
 _SIZES: dict[str, Any] = {"d": 1, "n_actions": 2, "log_size": float(np.log(2.0))}
 
@@ -33,7 +33,8 @@ def _slope(
 ) -> tuple[float, float]:
     """Return a 95 % bootstrap interval for the slope of log mean regret against log T.
 
-    Horizons are first, 2 first, …, with so many games each; all four times as large if full.
+    Horizons are first, 2 first, …, with `counts` runs each. A full experiment multiplies them by
+    four.
     """
     more = effort.pick(1, 4 if trial(first).switches is None else 2)
     horizons = [more * first * 2**i for i in range(len(counts))]
@@ -56,16 +57,17 @@ def _below(slope: tuple[float, float], exponent: float, what: str) -> Check:
 
 
 def _settling(T: int, *contexts: Any) -> FromArrays:
-    """Let actions take turns for an eighth of the game."""
+    """Let the actions alternate for an eighth of the run."""
     return turns(T, T - T // 8, contexts or (0,), together=True)
 
 
 @claim("growth-full-information", "Theorem 2, claim 2: exponent", _CONFIDENCE)
 def full_information(effort: Effort) -> Iterator[Check]:
-    """With the contexts known in advance regret grows like √T on a world where the plain leader and
-    too much noise both lose linearly.
+    """Regret with contexts known in advance grows like √T, in an environment where
+    follow-the-leader and too much noise both lose linearly.
 
-    Two actions that take turns for a while, then settle; and two learners that fail there.
+    Two actions alternate for a while, then one stays best. The two learners that fail are tried,
+    too.
     """
 
     def trial(T: int) -> Trial:
@@ -79,13 +81,13 @@ def full_information(effort: Effort) -> Iterator[Check]:
     drowned, _ = _slope(effort, "growth, drowned", trial, 64, [16, 8, 8], epsilon=1e-5)
     leader, _ = _slope(effort, "growth, leader", trial, 64, [2, 2, 2], learner=follow)
     what = "lower end of its slope's interval"
-    yield Check(f"drowned in noise: {what}", drowned, 0.8, at_most=False)
-    yield Check(f"the plain leader: {what}", leader, 0.8, at_most=False)
+    yield Check(f"too much noise: {what}", drowned, 0.8, at_most=False)
+    yield Check(f"follow-the-leader: {what}", leader, 0.8, at_most=False)
 
 
 @claim("growth-separator", "Theorem 2, claim 3: exponent", _CONFIDENCE)
 def small_separator(effort: Effort) -> Iterator[Check]:
-    """With noise on a small separator regret grows like √T.
+    """Regret with noise on a small separator grows like √T.
 
     Disjunctions of three variables, on contexts without noise.
     """
@@ -103,9 +105,9 @@ def small_separator(effort: Effort) -> Iterator[Check]:
 
 @claim("growth-bandit", "Theorem 3: exponent", _CONFIDENCE)
 def bandit(effort: Effort) -> Iterator[Check]:
-    """With bandit feedback regret grows like √T.
+    """Regret with bandit feedback grows like √T.
 
-    The same two actions, of which one loss is seen.
+    Two actions as with full information; the learner observes the loss of the chosen action.
     """
 
     def trial(T: int) -> Trial:
@@ -118,8 +120,8 @@ def bandit(effort: Effort) -> Iterator[Check]:
 
 @claim("growth-switching", "Switching corollary: exponent", _CONFIDENCE)
 def switching(effort: Effort) -> Iterator[Check]:
-    """Against the best sequence of policies with one switch regret grows like T^(3/4); with noise
-    on rounds to come only, which the larger experiment plays, like √T.
+    """Regret against the best sequence of policies with one switch grows like T^(3/4). With noise
+    on future rounds only, in the larger experiment, it grows like √T.
     """
 
     def trial(T: int) -> Trial:
@@ -133,4 +135,4 @@ def switching(effort: Effort) -> Iterator[Check]:
     yield _below(slope, 0.75, "noise on all rounds")
     if effort.full:
         slope = _slope(effort, "growth, playout", trial, 128, [8, 6, 5, 4], learner=PlayoutFTPL)
-        yield _below(slope, 0.5, "noise on rounds to come")
+        yield _below(slope, 0.5, "noise on future rounds")

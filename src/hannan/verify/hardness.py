@@ -1,4 +1,4 @@
-"""Theorem 7: thresholds cannot be learned from contexts that nobody knew in advance."""
+"""Theorem 7: no learner can learn thresholds from contexts unknown in advance."""
 
 import math
 from bisect import bisect_left
@@ -28,20 +28,19 @@ from hannan.oracles import FinitePolicies, FunctionOracle, Thresholds
 from hannan.verify.claim import Check, Effort, claim
 from hannan.verify.trial import sizes
 
-_LEVEL = 1e-6  # of each check
+_LEVEL = 1e-6  # level of each check
 _VOTES, _WITNESSES = 3, 8
 
 
 class Bisection(Environment):
-    """Shows the midpoint of what is still open, and labels it as the learner does not expect.
+    """Shows the midpoint of the open interval, with the label that the learner does not expect.
 
-    It knows the learner and all that has happened but no random number still to be drawn. So it
-    asks copies of the learner in its present state, with other randomness, what they would play:
-    given the past these are independent of the learner's own action and have its distribution, and
-    the
-    majority of three agrees with it at least half of the time. Others tell how often it agrees.
-    Points are fractions, as floats would run out after 52 rounds; `name` says what the learner
-    calls them.
+    The environment knows the learner and the past, but no random number still to be drawn. It
+    therefore samples the next action of copies of the learner in its present state, with other
+    random numbers. Given the past, these actions are independent of the learner's action and have
+    its distribution. The majority of three copies agrees with the learner at least half of the
+    time; other copies measure how often. Points are fractions, because floats would run out after
+    52 rounds. `name` converts a point to the learner's context.
     """
 
     oblivious = False
@@ -50,7 +49,7 @@ class Bisection(Environment):
     def __init__(self, learner: Learner, name: Callable[[Fraction], Any] | None = None) -> None:
         self.learner = learner
         self.name = name
-        self.expected: list[float] = []  # what each round costs, on average over its randomness
+        self.expected: list[float] = []  # mean loss of each round over the learner's randomness
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
         low, high = Fraction(0), Fraction(1)
@@ -68,7 +67,7 @@ class Bisection(Environment):
 
 
 def solve_exactly(contexts: list[Any], losses: np.ndarray) -> Callable[[Any], int]:
-    """Return the best "1 where x ≥ θ" for contexts that can be compared, as a user's optimiser."""
+    """Return the best rule "1 where x ≥ θ" for comparable contexts, like a user's optimiser."""
     order = sorted(range(len(contexts)), key=contexts.__getitem__)
     points = [contexts[i] for i in order]
     zero, one = (losses[order, a] if losses.size else np.zeros(0) for a in (0, 1))
@@ -87,7 +86,7 @@ _GRID = [Fraction(i, 16) for i in range(1, 16)]
 
 
 def on_a_line(seed: int) -> dict[str, Learner]:
-    """Return learners for which any number may arrive."""
+    """Return learners that accept any number as a context."""
     line = Thresholds()
     plain = ContextFTPL(line, seed=seed)
     return {
@@ -111,7 +110,7 @@ def on_a_line(seed: int) -> dict[str, Learner]:
 
 
 def on_a_list(table: FinitePolicies, seed: int) -> dict[str, Learner]:
-    """Return learners with a list of all thresholds that n bisections can end with: N = 2^n."""
+    """Return learners over a list of all thresholds that n bisections can end with: N = 2^n."""
     names = ("Hedge", "Exp4", "FixedShare", "AdaNormalHedge", "OptimisticHedge", "KalaiVempala")
     return {name: getattr(baselines, name)(table, seed=seed) for name in names}
 
@@ -123,15 +122,15 @@ def dyadic_thresholds(n: int) -> FinitePolicies:
 
 
 class Games(NamedTuple):
-    """Several games of one learner."""
+    """Several runs of one learner."""
 
     name: str
     traces: list[Trace]
-    expected: FloatArray  # mean loss of each round given what was before it, [games, T]
-    claimed: int  # bounds that the learner claimed after a game
+    expected: FloatArray  # mean loss of each round given the past, [runs, T]
+    claimed: int  # bounds that the learner claimed after a run
 
     def forced(self) -> Check:
-        r"""Check that T/2 was lost; the regret is the mean loss, as the best threshold has none.
+        r"""Check that the regret is at least T/2: the mean loss, as the best threshold has none.
 
         The share of n witnesses that lose in a round has a mean of 1/2 ± δ, plus with probability
         1/2 + δ at least, so :math:`E[e^{-\lambda (\text{share} - 1/2)}] \le e^{\lambda^2/8n}` for
@@ -150,11 +149,11 @@ class Games(NamedTuple):
     "false alarm below 1e-4: Azuma's inequality at 1e-6 for each check",
 )
 def forced_regret(effort: Effort) -> Iterator[Check]:
-    """Against thresholds on a line, whose dimension is one, an adversary forces regret T/2 on every
-    learner that does not know the contexts in advance, and not on one that does.
+    """Adversaries force regret T/2 on every learner of thresholds on a line (dimension one) that
+    does not know the contexts in advance, but not on a learner that knows them.
 
-    Regret is an average over the randomness given the past, except that of the learner who was
-    told the contexts.
+    Regret is an average over the randomness given the past, except for the learner that knows the
+    contexts.
     """
     T, n = effort.pick(56, 150), effort.pick(9, 11)
     line = _play(on_a_line, T, effort.pick(2, 8), effort)
@@ -165,18 +164,18 @@ def forced_regret(effort: Effort) -> Iterator[Check]:
 
     listed = _play(lambda seed: on_a_list(table, seed), n, effort.pick(12, 24), effort, number)
     yield from (games.forced() for games in (*line, *listed))
-    # The adversary kept to its rules.
+    # The adversary follows its rules.
     traces = [trace for games in (*line, *listed) for trace in games.traces]
     best = max(float(trace.losses.sum() - trace.regret()) for trace in traces)
-    yield Check("largest loss of the best threshold, all games", best, 0.0)
+    yield Check("largest loss of the best threshold, all runs", best, 0.0)
     suffered, rounds = sum(float(trace.losses.sum()) for trace in traces), sum(map(len, traces))
     expected = sum(float(games.expected.sum()) for games in (*line, *listed))
     chance = math.sqrt(math.log(2.0 / _LEVEL) * (1.0 + 1.0 / _WITNESSES) / (2.0 * rounds))
     off = abs(suffered - expected) / rounds
-    yield Check("loss of a round, less what copies expect", off, chance)
+    yield Check("loss per round, less the mean of the copies", off, chance)
     yield from _told(line[0].traces)
     claimed = float(sum(games.claimed for games in line))
-    yield Check("bounds claimed by learners who were not told", claimed, 0.0)
+    yield Check("bounds claimed by learners without known contexts", claimed, 0.0)
 
 
 def _play(
@@ -186,7 +185,7 @@ def _play(
     effort: Effort,
     name: Callable[[Fraction], Any] | None = None,
 ) -> list[Games]:
-    """Let each learner play several games, each against another adversary."""
+    """Let each learner play several runs, each against another adversary."""
     found: dict[str, list[tuple[Trace, list[float], int]]] = defaultdict(list)
     for seed in effort.rng("hardness", T).integers(2**31, size=games).tolist():
         for who, learner in players(seed).items():
@@ -201,21 +200,21 @@ def _play(
 
 
 def _told(games: Sequence[Trace]) -> Iterator[Check]:
-    """Play the same sequences with a learner that knows beforehand which points will come."""
+    """Play the same sequences with a learner that knows the contexts in advance."""
     T, line, regrets = len(games[0]), Thresholds(), []
-    # G depends on how many points there are and not on where.
+    # G depends on the number of points, not on their places.
     bound = bounds.self_tuned(T, **sizes(line, games[0].contexts)).value
     for game in games:
         world, known = FromArrays(game.contexts, game.outcomes), sorted(game.contexts)
         learners = [ContextFTPL(line, contexts=known, seed=seed) for seed in range(8)]
         regrets += [play(learner, world).regret() for learner in learners]
     regret = float(np.mean(regrets))
-    what = "ContextFTPL told the contexts, same sequences: regret"
+    what = "ContextFTPL with known contexts, same sequences: regret"
     yield Check(what, regret, bound)
     yield Check(f"{what} at most half of T/2", regret, 0.5 * bounds.non_transductive(T))
 
 
 def claimed_bounds(learner: Any) -> int:
-    """Count the bounds on its regret that a learner claims."""
+    """Count the regret bounds that a learner claims."""
     said = learner.certificate().statements if hasattr(learner, "certificate") else ()
     return sum(each.bounds and each.value is not None for each in said)

@@ -1,4 +1,4 @@
-"""What noise costs by itself: the distribution of a learner's noise, and the Laplace complexity G."""
+"""Cost of the noise itself: the distribution of a learner's noise, and the Laplace complexity G."""
 
 import itertools
 import math
@@ -17,12 +17,12 @@ from hannan.oracles import AllPolicies, FinitePolicies, Paths, Subsets, Threshol
 from hannan.verify.claim import Check, Effort, claim
 from hannan.verify.trial import standard_error
 
-_SIGMAS = 5.0  # a normal variable is that far out with probability 6e-7, both sides
-_LEVEL = 1e-6  # of each goodness-of-fit test
+_SIGMAS = 5.0  # a normal variable exceeds this with probability 6e-7, both sides
+_LEVEL = 1e-6  # level of each goodness-of-fit test
 
 
 class Case(NamedTuple):
-    """A class on a context set, and its G where that has a closed form."""
+    """A class on a context set, and its G if that has a closed form."""
 
     name: str
     oracle: Oracle
@@ -30,12 +30,12 @@ class Case(NamedTuple):
     exact: float | None = None
 
 
-@claim("noise-law", "Algorithm 2", "Kolmogorov–Smirnov, binomial: false alarm below 1e-5")
+@claim("noise-distribution", "Algorithm 2", "Kolmogorov–Smirnov, binomial: false alarm below 1e-5")
 def noise_distribution(effort: Effort) -> Iterator[Check]:
-    """A learner with parameter ε perturbs every coordinate of every context by independent Laplace
-    noise of scale 1/ε, drawn anew each round.
+    """Learners with parameter ε perturb every coordinate of every context by independent Laplace
+    noise of scale 1/ε, drawn afresh in each round.
 
-    The fake losses a learner adds up, and what it plays because of them.
+    The checks measure the fake losses that a learner adds, and the resulting actions.
     """
     epsilon = 0.4
     learner = ContextFTPL(AllPolicies(5, 4), epsilon=epsilon, seed=effort.seed)
@@ -44,24 +44,24 @@ def noise_distribution(effort: Effort) -> Iterator[Check]:
     draws = scale * np.array([noise.unit(i) for i in range(effort.pick(2500, 50_000))])
     cells = draws.ravel()
     yield _fits("fake losses: distance from Laplace(1/ε)", cells, 1.0 / epsilon)
-    yield _fits("were the scale half of it", cells, 0.5 / epsilon, False)
-    yield _fits("were it twice as much", cells, 2.0 / epsilon, False)
+    yield _fits("fake losses: distance from Laplace(1/2ε)", cells, 0.5 / epsilon, False)
+    yield _fits("fake losses: distance from Laplace(2/ε)", cells, 2.0 / epsilon, False)
     alone = ContextFTPL(FinitePolicies([[0]], n_actions=1), epsilon=epsilon, seed=effort.seed + 1)
     projected = alone.oracle.objective().minima(draw_of(alone), effort.pick(60_000, 300_000))
-    yield _fits("as the oracle adds them up", projected, 1.0 / epsilon)
-    yield Check("correlation of neighbours, standard errors", _correlation(draws), _SIGMAS)
+    yield _fits("fake losses summed by the oracle: distance", projected, 1.0 / epsilon)
+    yield Check("correlation of neighbours, in standard errors", _correlation(draws), _SIGMAS)
     oracles = AllPolicies(1, 2), FinitePolicies([0, 1])
     plays = max(_plays(effort, oracle, x) for oracle in oracles for x in (0.0, 1.0, 2.5))
-    yield Check("plays: standard errors from their probability", plays, _SIGMAS)
+    yield Check("actions: standard errors from their probability", plays, _SIGMAS)
 
 
 def draw_of(learner: ContextFTPL, number: int = 0) -> Draw:
-    """Return a draw of a learner's noise, at the scale it is used at."""
+    """Return a draw of a learner's noise, at the learner's scale."""
     return Draw(learner.leader.noise, number, learner.step.scale)
 
 
 def _fits(what: str, values: FloatArray, scale: float, at_most: bool = True) -> Check:
-    """Check how far values are from Laplace's distribution, as Kolmogorov and Smirnov measure it."""
+    """Check the Kolmogorov–Smirnov distance of values from a Laplace distribution."""
     far = float(stats.kstest(values, stats.laplace(scale=scale).cdf).statistic)
     return Check(what, far, float(stats.kstwo.isf(_LEVEL, values.size)), at_most)
 
@@ -78,10 +78,10 @@ def _correlation(draws: FloatArray) -> float:
 
 
 def _plays(effort: Effort, oracle: Oracle, ahead: float) -> float:
-    r"""Return the distance of a learner's plays from their distribution, in standard errors.
+    r"""Return the distance of a learner's actions from their distribution, in standard errors.
 
-    One of two actions is ahead by x/ε. The difference of two unit Laplace variables exceeds x
-    with probability :math:`(\frac12 + \frac x4) e^{-x}`.
+    One of two actions is ahead by x/ε. The difference of two unit Laplace variables exceeds x with
+    probability :math:`(\frac12 + \frac x4) e^{-x}`.
     """
     epsilon = 0.7
     losses = (0.0, ahead / epsilon + 1.0)
@@ -99,11 +99,11 @@ def _plays(effort: Effort, oracle: Oracle, ahead: float) -> float:
 
 @claim("laplace-error", "Lemma (Laplacian error)", "five standard errors: false alarm below 1e-5")
 def complexity(effort: Effort) -> Iterator[Check]:
-    """The best policy for pure noise gains G/ε with G ≤ 2√(dm log N) + log N, so the error of
-    Theorem 1, 2G/ε, is far below the printed 10 √(dm) log N/ε.
+    """Pure noise lets the best policy gain G/ε with G ≤ 2√(dm log N) + log N. The error of Theorem
+    1, 2G/ε, is therefore far below the printed 10 √(dm) log N/ε.
 
-    G through the oracle and a learner's noise, against everything that bounds it. The proof of the
-    printed lemma gives 4 + 2/log N in place of 10 (erratum 3).
+    Compare G, measured through the oracle and a learner's noise, with all its bounds. The proof of
+    the printed lemma gives 4 + 2/log N in place of 10 (erratum 3).
     """
     points, apart = [], []
     for case in _cases(effort):
@@ -125,7 +125,7 @@ def complexity(effort: Effort) -> Iterator[Check]:
     shares = np.max(points, axis=0)
     yield Check("all: Chernoff, as a share of the closed bound", float(shares[0]), 1.0)
     yield Check("all: 2G, as a share of 10 √(dm) log N", float(shares[1]), 1.0)
-    yield Check("laplace_complexity: standard errors from these", max(apart), 6.0)
+    yield Check("laplace_complexity: standard errors from this G", max(apart), 6.0)
 
 
 def _cases(effort: Effort) -> Iterator[Case]:
@@ -148,7 +148,7 @@ def _cases(effort: Effort) -> Iterator[Case]:
 
 
 def _measured(case: Case, effort: Effort) -> tuple[float, float]:
-    """Return ε times half the spread that the oracle finds in noise, and its standard error."""
+    """Return ε times half the spread of the noise over policies, and its standard error."""
     pairs, epsilon = effort.pick(1000, 10_000), 0.25
     seed = effort.seed + 1
     learner = ContextFTPL(case.oracle, contexts=case.contexts, epsilon=epsilon, seed=seed)

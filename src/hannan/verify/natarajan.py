@@ -21,7 +21,7 @@ Table = NDArray[np.int64]
 
 
 class Case(NamedTuple):
-    """A class on d contexts, with all its policies there."""
+    """A class on d contexts, with all its policies on them."""
 
     name: str
     oracle: Oracle
@@ -32,7 +32,7 @@ class Case(NamedTuple):
 
     @property
     def dimension(self) -> int:
-        """ν, by trying all sets of contexts."""
+        """Natarajan dimension ν, from all sets of contexts."""
         return bounds.natarajan_dimension(self.table)
 
 
@@ -42,8 +42,8 @@ class Case(NamedTuple):
     "all policies counted",
 )
 def growth(effort: Effort) -> Iterator[Check]:
-    """A class of Natarajan dimension ν has at most (deK²/2ν)^ν policies on d contexts, a little
-    less than the printed (de(K+1)²/2ν)^ν.
+    """Classes of Natarajan dimension ν have at most (deK²/2ν)^ν policies on d contexts, slightly
+    fewer than the printed (de(K+1)²/2ν)^ν.
     """
     points, wrong = [], 0.0
     for case in _cases(effort):
@@ -61,7 +61,7 @@ def growth(effort: Effort) -> Iterator[Check]:
     yield Check("all: log N, as a share of Sauer's sum", shares[:, 0].max(), 1.0, True, 1e-12)
     yield Check("all: Sauer's sum, as a share of the lemma with K²", shares[:, 1].max(), 1.0)
     yield Check("all: K², as a share of (K+1)² as printed", shares[:, 2].max(), 1.0)
-    yield Check("all: what oracles say log N is, distance", wrong, 1e-12)
+    yield Check("all: oracle's log N, distance from the count", wrong, 1e-12)
 
 
 def _cases(effort: Effort) -> Iterator[Case]:
@@ -78,7 +78,7 @@ def _cases(effort: Effort) -> Iterator[Case]:
 
 
 def _thresholds(d: int, K: int) -> Case:
-    """Return an infinite class, of which the policies that differ on these contexts are listed."""
+    """Return an infinite class, with a list of the policies that differ on these contexts."""
     oracle = Thresholds(K)
     points = [float(x) for x in range(d)]
     pairs = itertools.product(points, itertools.product(range(K), repeat=2))
@@ -91,15 +91,16 @@ def _nearly_constant(d: int, K: int, nu: int) -> Case:
     """Return all policies that play 0 except on ν contexts: the largest of dimension ν if K = 2."""
     table = np.array(list(itertools.product(range(K), repeat=d)))
     table = table[(table != 0).sum(axis=1) <= nu]
-    return Case(f"0 but for {nu} of {d}, K = {K}", FinitePolicies(table), range(d), table, K)
+    return Case(f"0 except on {nu} of {d}, K = {K}", FinitePolicies(table), range(d), table, K)
 
 
 @claim("natarajan", "Corollary (Natarajan), erratum 11", "mean regret below its bound")
 def corollary(effort: Effort) -> Iterator[Check]:
-    """Against such a class regret grows like √T in the transductive setting; the printed error
-    follows from the sharp one, while Theorem 2 gives a larger one.
+    """Regret against a class of finite Natarajan dimension grows like √T in the transductive
+    setting. The printed error follows from the sharp form, while Theorem 2 gives a larger error.
 
-    Learners tuned by each form of the corollary, on more and more points and on a multiclass table.
+    Learners are tuned by each form of the corollary, on more and more points and on a multiclass
+    table.
     """
     T = effort.pick(600, 3000)
     lines = [_thresholds(d, 2) for d in (4, 8, 16, effort.pick(32, 64))]

@@ -19,7 +19,7 @@ from hannan.verify.trial import SIGMAS
 
 
 class Separate(Resampling):
-    """Weights as printed in Algorithm 3: one success, and draws of its own for each element."""
+    """Weights as printed in Algorithm 3: one success, and separate draws for each element."""
 
     def __init__(self) -> None:
         super().__init__(successes=1, exact=False)
@@ -46,18 +46,18 @@ MODES: dict[str, Any] = {
     "exact": "exact",
 }
 LIMITS = (2, 8)
-_CAPS = (2, 4, 12, 120)  # L, where calls are counted
+_CAPS = (2, 4, 12, 120)  # values of L for counting calls
 
 
 def estimates(
     learner: ContextSemiBanditFTPL, context: Any, losses: FloatArray, count: int
 ) -> FloatArray:
-    """Return the loss estimates of many decisions in the present state of the learner."""
+    """Return the loss estimates of `count` decisions in the present state of the learner."""
     found = np.zeros((count, len(losses)))
     for row in found:
         decision = learner.decide(context)
         chosen = np.atleast_1d(decision.action)
-        learner.forget(decision)  # drawn weights are shown only then
+        learner.forget(decision)  # drawn weights are hidden until then
         row[chosen] = decision.weights * losses[chosen]
     return found
 
@@ -68,12 +68,12 @@ def estimates(
     f"false alarm below 1e-4: some hundred means, {SIGMAS} standard errors each",
 )
 def mean_and_bias(effort: Effort) -> Iterator[Check]:
-    """Geometric resampling estimates losses with mean (1-(1-q)^L)ℓ, however it is done, so
-    truncation hides at most K/(eL) of a round's loss.
+    """Geometric resampling, in every mode, estimates losses with mean (1-(1-q)^L)ℓ, so truncation
+    hides at most K/(eL) of a round's loss.
 
-    At some states reached by playing. q is computed for single actions, and found from many more
-    draws for sets; elements that are expected fewer than 100 times in a sample are left out. Then
-    K = L + 1 equally likely actions, where the bias is largest.
+    Measured at some states reached by playing. For single actions q is computed; for sets it is
+    estimated from many more draws. Elements expected fewer than 100 times in a sample are left out.
+    The last case has K = L + 1 equally likely actions, where the bias is largest.
     """
     rng = effort.rng("proxy-mean")
     pairs = [(a, b) for a in range(5) for b in range(a)]
@@ -97,7 +97,7 @@ def mean_and_bias(effort: Effort) -> Iterator[Check]:
 def _at_a_state(
     effort: Effort, learner: ContextSemiBanditFTPL, L: int, warm: FloatArray
 ) -> tuple[float, float]:
-    """Return how far mean estimates are off, in standard errors, and the largest weight."""
+    """Return the largest error of a mean estimate, in standard errors, and the largest weight."""
     K = int(learner.oracle.n_actions or 0)
     for t, losses in enumerate(warm[:, :K]):
         learner.update(losses[learner.act(t % 2)])
@@ -112,7 +112,7 @@ def _at_a_state(
 
 
 def _largest_bias(effort: Effort) -> Iterator[Check]:
-    """Measure the loss that truncation hides, for K = L + 1 even actions with loss 1."""
+    """Measure the loss that truncation hides, for K = L + 1 equally likely actions with loss 1."""
     L, n = 8, effort.pick(4000, 60_000)
     K = L + 1
     learner = ContextSemiBanditFTPL(
@@ -137,10 +137,11 @@ def _largest_bias(effort: Effort) -> Iterator[Check]:
 )
 def moments(effort: Effort) -> Iterator[Check]:
     """Weights have a second moment of at most (2-q)/q², and q E[W²] ≤ 2 E[W] for every cap L, less
-    with several successes (the printed min{2/q, qL²} ≤ 2L is loose).
+    with several successes. The printed min{2/q, qL²} ≤ 2L is loose.
 
-    Weights of an action with known q. With one success and L large the first is an equality; c
-    is what the library uses in bounds and certificates: 2, 1.51 and 1.34 for 1, 2 and 4 successes.
+    Weights of an action with known q. With one success and a large L, the first inequality is an
+    equality. The library uses the constant c in bounds and certificates: 2, 1.51 and 1.34 for 1, 2
+    and 4 successes.
     """
     L, n = 100, effort.pick(4000, 60_000)
     first: FloatArray = np.zeros(0)
@@ -168,7 +169,7 @@ def _weights(effort: Effort, L: int, r: int, n: int) -> FloatArray:
     oracle = AllPolicies(1, 2)
     noise = oracle.noise([0], seed_key(effort.seed), 0, 2**20)
     rows, draw = [], 0
-    # (2-q)/q² is attained where qL is large, c near qL = 6 and √2 L nearest to qL = 2.
+    # (2-q)/q² is attained for large qL, c near qL = 6, and √2 L nearest to qL = 2.
     for level in (0.0, 1.0, 2.0, 2.6, 3.2, 3.8):
         total = oracle.objective()
         total.add(0, np.array([level, 0.0]))
@@ -191,9 +192,10 @@ def draws(
     seed: int,
     foresee: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
-    r"""Return the calls of each round beside the one for playing, and those to be expected.
+    r"""Return the calls of each round besides the call for the action, and their expected number.
 
-    The latter, :math:`\sum_j 1-(1-q_j)^{L-1}`, where q can be computed.
+    The expected number is :math:`\sum_j 1-(1-q_j)^{L-1}`, if `foresee` is set and q can be
+    computed.
     """
     options: Any = {"epsilon": 0.02, "max_resamples": L, "resampling": mode}
     learner = ContextSemiBanditFTPL(oracle, seed=seed, **options)
@@ -214,10 +216,10 @@ def draws(
     f"false alarm below 1e-4: {SIGMAS} standard errors for means, the rest on every path",
 )
 def price(effort: Effort) -> Iterator[Check]:
-    """Besides the call for playing a round needs at most m(L-1) calls (printed mL), and at most K
-    on average however large L is; fewer from a shared stream, none without a loss.
+    """Rounds need at most m(L-1) calls besides the call for the action (printed mL), and on average
+    at most K for every L. A shared stream needs fewer calls, and a round without loss needs none.
 
-    Losses of 1 everywhere, so that every draw is needed; single actions, and sets of three.
+    All losses are 1, so that every draw is needed; single actions, and sets of three.
     """
     K, m, T = 8, 3, effort.pick(1000, 25_000)
     single: Oracle = AllPolicies(1, K)
@@ -227,7 +229,7 @@ def price(effort: Effort) -> Iterator[Check]:
     alone = [calls for calls, _ in foreseen]
     separate = [draws(sets, L, Separate(), ones, T, effort.seed)[0] for L in _CAPS]
     shared = [draws(sets, L, "shared", ones, T, effort.seed)[0] for L in _CAPS]
-    # Where the number of calls is certain, rounding in q is all there is.
+    # If the number of calls is certain, the only difference is rounding in q.
     gaps = [
         abs(float(gap.mean())) / max(float(gap.std()) / math.sqrt(T), 1e-6)
         for gap in (calls - expected for calls, expected in foreseen)
@@ -236,7 +238,7 @@ def price(effort: Effort) -> Iterator[Check]:
     yield from _few("one action", alone, K, 1)
     yield Check("one action: mean less Σ 1-(1-q)^(L-1), in standard errors", max(gaps), SIGMAS)
     yield from _few(f"sets of {m}", separate, K, m)
-    yield Check(f"sets of {m}: shared stream, as a share of separate ones", max(saved), 1.0)
+    yield Check(f"sets of {m}: shared stream, as a share of separate streams", max(saved), 1.0)
     yield Check(f"sets of {m}, shared: most in a round / (L-1)", _most(shared, 1), 1.0)
     nothing, _ = draws(sets, 120, Separate(), np.zeros(K), T, effort.seed)
     yield Check("no losses: calls in all rounds", float(nothing.sum()), 0.0)
@@ -248,7 +250,7 @@ def price(effort: Effort) -> Iterator[Check]:
 
 
 def _few(what: str, found: list[FloatArray], K: int, m: int) -> Iterator[Check]:
-    """Hold the calls to two limits, and to the most that a round may cost."""
+    """Check the calls against two limits, and against the maximum of a round."""
     limits = np.array([min(K, m * (L - 1)) for L in _CAPS])
     means = np.mean(found, axis=1)
     chance = SIGMAS * np.std(found, axis=1) / math.sqrt(len(found[0]))

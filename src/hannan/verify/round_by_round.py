@@ -1,9 +1,9 @@
-"""The distribution of every single round: of what is played, of what is estimated and of what is measured.
+"""Distribution of the action, the loss estimates and the instability cost in every round.
 
 Two actions on one context, where the leader under Laplace noise has a distribution in closed form.
-Given the
-past, what a round does is compared with its mean by that distribution. Such differences add up to a
-martingale, so that a sum over many rounds shows mistakes that no bound on regret would.
+Each quantity of a round is compared with its mean under that distribution, given the past. The
+differences add up to a martingale. A sum over many rounds therefore shows mistakes that no regret
+bound would show.
 """
 
 import math
@@ -24,7 +24,7 @@ from hannan.verify.trial import SIGMAS, totals_of
 
 _TWO = AllPolicies(1, 2)
 _LISTED = FinitePolicies([[0], [1]])
-_G = 0.75  # the mean of the larger of two Laplace variates
+_G = 0.75  # mean of the larger of two Laplace variates
 _LAGS = (1, 2, 3)
 _CAP, _LENGTH = 4, 60
 _MODES: dict[str, Any] = {"one success": "shared", "two successes": 2, "exact weights": "exact"}
@@ -41,7 +41,7 @@ def first_leads(gap: float, scale: float) -> float:
 
 
 def _scale(step: Any, t: int) -> float:
-    """Return 1/ε of the round after t others whose losses were between 0 and 1."""
+    """Return 1/ε of the round after t rounds whose losses were between 0 and 1."""
     if step.measures:
         return float(step.D) / _G
     return math.sqrt(2.0 * (t + 1) / _G) if step.schedules else 1.0 / step.epsilon
@@ -55,12 +55,12 @@ class Sums:
         self._variances: dict[str, float] = defaultdict(float)
 
     def add(self, what: str, difference: float, variance: float) -> None:
-        """Add a round; the variance is that of the difference, given the past."""
+        """Add a round; `variance` is the variance of the difference, given the past."""
         self._sums[what] += difference
         self._variances[what] += variance
 
     def checks(self, where: str) -> Iterator[Check]:
-        """Check that none of them is far from zero."""
+        """Check that no sum is far from zero."""
         for what, total in self._sums.items():
             error = math.sqrt(self._variances[what])
             score = abs(total) / error if error > 0.0 else math.inf if total else 0.0
@@ -68,7 +68,7 @@ class Sums:
 
 
 class Plays:
-    """Actions beside their distribution: how often, on which side of a tie, and after which actions."""
+    """Actions compared with their distribution: overall, per side of a tie, and by past actions."""
 
     def __init__(self, sums: Sums) -> None:
         self._sums = sums
@@ -78,7 +78,7 @@ class Plays:
         """Add a round in which action 0 had probability p."""
         surplus, variance = float(action == 0) - p, p * (1.0 - p)
         self._sums.add("actions played", surplus, variance)
-        # Too much noise brings the action that is behind too often, too little too rarely.
+        # Too much noise chooses the action that is behind too often, too little noise too rarely.
         side = math.copysign(1.0, gap)
         self._sums.add("actions played against the leader", side * surplus, variance)
         for lag in _LAGS:
@@ -90,9 +90,9 @@ class Plays:
 
 @claim("round-by-round", "Algorithm 2, self-tuning and Theorem 5", _CONFIDENCE)
 def full_information(effort: Effort) -> Iterator[Check]:
-    """In every round the leader of all losses before it, of the guess for it, and of fresh Laplace
-    noise of size 1/ε is played; self-tuned, 1/ε = D/G, and D grows by what this distribution loses to that
-    of a round later; by schedule 1/ε = √(2t/G).
+    """Learners play in every round the leader of all past losses, the prediction and fresh Laplace
+    noise of size 1/ε. Self-tuned, 1/ε = D/G, and D grows by the instability cost: the expected loss
+    of this distribution less that of the next round's. By schedule, 1/ε = √(2t/G).
     """
     T = effort.pick(9000, 90_000)
     none = np.zeros((_LENGTH, 2))
@@ -102,7 +102,7 @@ def full_information(effort: Effort) -> Iterator[Check]:
         "self-tuned": ({"epsilon": SelfTuned(1.0)}, none),
         "fixed ε, listed policies": ({"oracle": _LISTED, "epsilon": 0.5}, none),
         "schedule": ({"epsilon": "anytime"}, none),
-        "guesses": (trusted, some),
+        "predictions": (trusted, some),
     }
     for where, (options, guesses) in cases.items():
         learner = ContextFTPL(**{"oracle": _TWO, "seed": effort.seed, **options})
@@ -110,10 +110,10 @@ def full_information(effort: Effort) -> Iterator[Check]:
 
 
 def _games(where: str, learner: Any, T: int, guesses: FloatArray) -> Iterator[Check]:
-    """Play short games, as instability costs most while there is little noise.
+    """Play short runs, because the instability cost is largest while there is little noise.
 
-    With full information losses keep the totals apart by about 1.5/ε; of a bandit's two actions
-    the one that leads costs 1 and the other 0.3.
+    With full information, losses separate the totals by about 1.5/ε. With bandit feedback, the
+    leading action costs 1 and the other action 0.3.
     """
     full = learner.feedback is Feedback.FULL
     apart, cheap = (1.5, 0.0) if full else (0.0, 0.3)
@@ -144,16 +144,16 @@ def _games(where: str, learner: Any, T: int, guesses: FloatArray) -> Iterator[Ch
         if step.measures and scale > 0.0:
             width = added[0] - added[1] - ahead
             mean = width * (p - first_leads(gap + added[0] - added[1], scale))
-            sums.add("what D grew by", step.D - D - mean, mean * (abs(width) - mean))
-    yield Check(f"{where}: probabilities announced, off those of the law", off, 1e-9)
+            sums.add("growth of D", step.D - D - mean, mean * (abs(width) - mean))
+    yield Check(f"{where}: stated probabilities, distance from closed form", off, 1e-9)
     yield from sums.checks(where)
 
 
 @claim("round-by-round-bandit", "Algorithm 3 and self-tuning", _CONFIDENCE)
 def bandit(effort: Effort) -> Iterator[Check]:
-    """With bandit feedback the same holds for the estimates; each has the mean (1-(1-q)^L)ℓ by the
-    distribution of its own round and no more than L times the loss, L = ⌈√(Kt)⌉ in round t, and what
-    instability cost is measured by a draw that is independent of it.
+    """Learners with bandit feedback play from the same distribution, with estimated losses. Each
+    estimate has mean (1-(1-q)^L)ℓ under the distribution of its round and is at most L times the
+    loss, L = ⌈√(Kt)⌉ in round t. An independent noise draw measures the instability cost.
     """
     T = effort.pick(3000, 42_000)
     epsilons: dict[str, float | SelfTuned] = {"fixed ε": 1.0, "self-tuned": SelfTuned(1.0)}
@@ -167,7 +167,7 @@ def bandit(effort: Effort) -> Iterator[Check]:
 
 
 def _caps(name: str, mode: Any) -> Iterator[Check]:
-    """Check that an action that is never chosen again is weighed by the cap, round by round."""
+    """Check that the weight of an action that is never chosen again is the cap, round by round."""
     K, T = 2, 30
     theorem = semi_bandit(T, d=1, n_actions=K, log_size=math.log(K), loss_bound=1.0)
     cases: dict[str, tuple[dict[str, Any], list[int]]] = {
@@ -191,7 +191,7 @@ def _caps(name: str, mode: Any) -> Iterator[Check]:
             before = totals_of(learner)
             learner.close(opened, 1.0, recorded=False)
             off = max(off, abs(float(totals_of(learner)[1] - before[1]) - cap))
-        yield Check(f"{name}, L {what}: weights of what is never seen, off L", off, 1e-6)
+        yield Check(f"{name}, L {what}: weights of an unobserved action, off L", off, 1e-6)
         certified = learner.certificate().truncation
         assert certified is not None
         hidden = abs(certified - sum(K / (math.e * cap) for cap in caps))

@@ -1,4 +1,4 @@
-"""Separators: the constructions tell all policies apart, and the printed ones do not always."""
+"""Separators: the constructions separate all policies, and the printed ones do not always."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ Table = NDArray[np.int64]
 
 
 class Case(NamedTuple):
-    """All policies of a class, by what they play on a separator and on many other contexts."""
+    """All policies of a class: their actions on a separator and on many other contexts."""
 
     name: str
     oracle: Oracle
@@ -35,18 +35,18 @@ class Case(NamedTuple):
         return np.array([[policy(x) for x in checked] for policy in self.policies])
 
     def separates(self, points: Iterable[int]) -> bool:
-        """Ask the oracle whether some points of the separator separate."""
+        """Return whether the oracle reports that some points of the separator separate."""
         kept = [self.separator[i] for i in points]
         return bool(kept) and self.oracle.separates(self.oracle.check_contexts(kept)) is True
 
 
 @claim("separators", "Example (separators)", "all policies compared")
 def constructions(effort: Effort) -> Iterator[Check]:
-    """On the n unit vectors any two monotone disjunctions differ, on their complements any two
-    conjunctions, and on n/τ points any two linear classifiers; no point is superfluous.
+    """Distinct monotone disjunctions differ on the n unit vectors, distinct conjunctions on their
+    complements, and distinct linear classifiers on n/τ points. No point is superfluous.
 
-    Compare all policies on the separator and elsewhere, which is all bit vectors or a grid finer
-    than the intercepts; then leave out a point.
+    Compare all policies on the separator and elsewhere: on all bit vectors, or on a grid finer than
+    the intercepts. Then leave out a point.
     """
     found: dict[str, NDArray[np.int64]] = {}
     for case in _cases(effort):
@@ -57,7 +57,7 @@ def constructions(effort: Effort) -> Iterator[Check]:
         wrong = sum(map(case.separates, fewer)) + (not case.separates(range(len(plays.T))))
         counts = np.array([N - _distinct(plays), spare, wrong])
         found[case.name] = found.get(case.name, 0) + counts
-    kinds = ("policies not told apart", "superfluous points", "wrong answers of the oracle")
+    kinds = ("policies not separated", "superfluous points", "wrong results of the oracle")
     for name, counts in found.items():
         for what, count in zip(kinds, counts, strict=True):
             yield Check(f"{name}: {what}", float(count), 0.0)
@@ -79,7 +79,7 @@ def _cases(effort: Effort) -> Iterator[Case]:
 
 
 def _grid(n: int, steps: int) -> list[FloatArray]:
-    """Return points finer than the intercepts, from the origin to beyond the last one."""
+    """Return points finer than the intercepts, from the origin to beyond the last intercept."""
     sides = np.arange(0, 2 * steps + 3) / (2 * steps)
     return [np.array(point) for point in itertools.product(sides, repeat=n)]
 
@@ -94,11 +94,11 @@ def _distinct(plays: Table) -> int:
     "all policies compared; mean regret below its bound",
 )
 def repairs(effort: Effort) -> Iterator[Check]:
-    """As printed the sets fail for formulas with negations and for classifiers without intercept;
-    points beyond the last intercepts repair the latter, and regret with it.
+    """Printed separators fail for formulas with negations and for classifiers without intercept.
+    Points beyond the last intercepts repair the separator of the classifiers, and their regret.
 
-    Noise on a printed set leaves two policies tied, and an adversary that charges for the first
-    of them is right every time.
+    Noise on a printed set leaves two policies tied. An adversary that charges for the first of them
+    is right in every round.
     """
     T, steps = effort.pick(1500, 6000), 4
     oracle = InterceptClassifiers(1, 1 / steps)
@@ -111,28 +111,28 @@ def repairs(effort: Effort) -> Iterator[Check]:
     options = {"epsilon": bound.epsilon}
     trial = Trial("coin", oracle, _coin(oracle, T), T, lambda **_: bound, options=options)
     seeds = range(effort.pick(6, 30))
-    # A pool may be any points, so both sets can be tried.
+    # A pool may hold any points, so both sets can be tried.
     stuck, free = (trial.regret(seeds, contexts=Pool(list(points))) for points in (printed, whole))
     yield Check("noise on the printed points: mean regret", stuck, bound.value, False)
-    yield Check("noise on a point more: mean regret, against Theorem 2", free, bound.value)
+    yield Check("noise on one more point: mean regret, against Theorem 2", free, bound.value)
 
 
 def _literals() -> Iterator[Check]:
-    """Check that unit vectors do not tell formulas with negations apart."""
+    """Check that unit vectors do not separate formulas with negations."""
     for n in (2, 3, 4):
         rows = np.arange(2**n)[:, None] >> np.arange(n) & 1
         signs = np.array(list(itertools.product([-1, 0, 1], repeat=n)))
-        # A literal of sign s is on where bit and sign agree.
+        # A literal of sign s is on if bit and sign agree.
         on = (signs[:, None] == 1) & (rows == 1) | (signs[:, None] == -1) & (rows == 0)
         unit = [int(np.flatnonzero((rows == e).all(axis=1))[0]) for e in separators.disjunctions(n)]
         plays = on.any(axis=2).astype(np.int64)
         N = _distinct(plays)
-        what = f"disjunctions of {n} bits with negations: told apart by unit vectors"
+        what = f"disjunctions of {n} bits with negations: separated by unit vectors"
         yield Check(f"{what}, of {N}", _distinct(plays[:, unit]), N - 1)
 
 
 def _turned(oracle: InterceptClassifiers, steps: int, printed: FloatArray) -> Iterator[Check]:
-    """Tell apart linear classifiers on a line, and the same with their sides exchanged."""
+    """Count separated linear classifiers on a line, and those with their sides exchanged."""
     values = [*(np.arange(1, steps + 1) / steps), np.inf]
     policies = [oracle.policy([a]) for a in values]
     below, beyond = np.array([[0.5 / steps]]), np.array([[1.0 + 0.5 / steps]])
@@ -143,7 +143,7 @@ def _turned(oracle: InterceptClassifiers, steps: int, printed: FloatArray) -> It
 
     one, two = len(policies), told(np.array(_grid(1, steps)), True)
     ends = np.concatenate([below, printed, beyond])
-    what = f"intercepts: told apart by the printed points, of {one}"
+    what = f"intercepts: separated by the printed points, of {one}"
     yield Check(what, told(printed, False), one - 1)
     yield Check("intercepts: with a point beyond", told(ends[1:], False), one, False)
     yield Check(f"either side: with a point beyond, of {two}", told(ends[1:], True), two - 1)
@@ -151,7 +151,7 @@ def _turned(oracle: InterceptClassifiers, steps: int, printed: FloatArray) -> It
 
 
 def _coin(oracle: InterceptClassifiers, T: int) -> FromArrays:
-    """Rule out all but two classifiers; then, at x = 1, charge the better of the two."""
+    """Exclude all except two classifiers; then, at x = 1, charge the better of the two."""
     contexts, losses = [], []
     total = oracle.objective()
     for t in range(T):

@@ -1,8 +1,8 @@
-r"""The three stability lemmas: how much one round can change what the perturbed leader does.
+r"""The three stability lemmas: the largest effect of one round on the perturbed leader.
 
-All follow from one inequality, :math:`p_{t+1}(\pi) \ge e^{-\epsilon\kappa v} p_t(\pi)`, v being
-what the round costs π: it is tried policy by policy, on random totals and on some where it holds
-with equality.
+All follow from one inequality, :math:`p_{t+1}(\pi) \ge e^{-\epsilon\kappa v} p_t(\pi)`, v the cost
+of the round for π. The checks test the inequality for every policy, on random totals and on some
+totals where it is an equality.
 """
 
 import itertools
@@ -24,31 +24,31 @@ Counts = NDArray[np.int64]
 
 _CONFIDENCE = "Clopper–Pearson, all policies: false alarm below 1e-5"
 _EPSILON = 0.4
-_LEVEL = 1e-9  # of one interval; there are some thousand of them
-_SIGMAS = 6.0  # a normal variable is that far out with probability 1e-9
+_LEVEL = 1e-9  # level of one interval; there are some thousand intervals
+_SIGMAS = 6.0  # a normal variable exceeds this with probability 1e-9
 
 
 class Turn(NamedTuple):
-    """One round at some totals: how often each policy led before it and after it."""
+    """One round at some totals: how often each policy led before and after the round."""
 
     draws: int
     before: Counts
     after: Counts
     cost: FloatArray  # v of each policy
-    least: FloatArray  # its loss less the smallest one; often the same
+    least: FloatArray  # its loss less the smallest loss; often equal to v
     allowed: FloatArray  # the exponent εκv
-    printed: float  # what the printed lemma lets stability be
+    printed: float  # limit of the stability in the printed lemma
 
     @property
     def needed(self) -> float:
-        """The largest exponent log p_t/p_{t+1} as a share of εκv, where there are enough draws."""
+        """Largest exponent log p_t/p_{t+1} as a share of εκv, for policies with enough draws."""
         enough = (self.before >= 200) & (self.after >= 200) & (self.cost > 0)
         exponents = np.log(self.before[enough] / self.after[enough])
         return float((exponents / self.allowed[enough]).max())
 
     @property
     def surely(self) -> FloatArray:
-        """Lower confidence limit of the exponent, by the limits of Clopper and Pearson."""
+        """Lower confidence limit of the exponent, from Clopper–Pearson limits."""
         n, before, after = self.draws, self.before, self.after
         low = stats.beta.ppf(_LEVEL, np.maximum(before, 0.5), n - before + 1)
         high = stats.beta.isf(_LEVEL, after + 1, np.maximum(n - after, 0.5))
@@ -56,7 +56,7 @@ class Turn(NamedTuple):
 
     @property
     def chance(self) -> float:
-        """Deviation of the stability that chance may cause."""
+        """Deviation of the stability allowed for chance."""
         distributions = (self.before / self.draws, self.after / self.draws)
         variance = sum(
             distribution @ self.cost**2 - (distribution @ self.cost) ** 2
@@ -66,17 +66,17 @@ class Turn(NamedTuple):
 
     @property
     def stability(self) -> float:
-        """What not knowing the round costs, surely."""
+        """Lower confidence limit of the cost of deciding before the loss is known."""
         return float((self.before - self.after) @ self.cost) / self.draws - self.chance
 
     @property
     def limit(self) -> float:
-        """The sharp lemma: E[v (1 - exp(-εκv))], which is at most εκ E[v²]."""
+        """Limit of the sharp lemma: E[v (1 - exp(-εκv))], which is at most εκ E[v²]."""
         return float(self.before @ (self.cost * -np.expm1(-self.allowed))) / self.draws
 
 
 class Lemma(NamedTuple):
-    """Which of the three, and hence which κ and which v."""
+    """One of the three lemmas, which determines κ and v."""
 
     separator: bool = False
     nonnegative: bool = False
@@ -92,8 +92,8 @@ class Lemma(NamedTuple):
     ) -> Turn:
         """Let a learner play the history; count leaders before and after one more round.
 
-        That is on the last context if no other is given; of a separator's table it carries no
-        noise. Losses are given as multiples of the size of the noise, 1/ε.
+        The round is on the last context by default; in a separator's table, that context carries no
+        noise. Losses are multiples of the size of the noise, 1/ε.
         """
         losses = np.asarray(losses, dtype=np.float64) / _EPSILON
         oracle = FinitePolicies(table, n_actions=len(losses))
@@ -110,7 +110,7 @@ class Lemma(NamedTuple):
         for x, earlier in history:
             learner.act(x)
             learner.update(np.asarray(earlier) / _EPSILON)
-        before = counted(2**20)  # draws that no round was played with
+        before = counted(2**20)  # draws that no round used
         learner.act(context)
         learner.update(losses)
         after = counted(2**20 + draws)
@@ -129,7 +129,7 @@ class Lemma(NamedTuple):
         return Turn(draws, before, after, cost, least, _EPSILON * kappa * cost, printed)
 
     def random(self, rng: np.random.Generator, draws: int) -> Turn:
-        """Draw a class, history and round; single actions, sets of one size, or any sets."""
+        """Draw a class, a history and a round; single actions, sets of one size, or any sets."""
         columns, K = (int(n) for n in rng.integers([1 + self.separator, 2], [4, 5]))
         kind, size = int(rng.integers(3)), int(rng.integers(1, K))
         table: NDArray[Any] = rng.integers(K, size=(10, columns))
@@ -151,28 +151,28 @@ class Lemma(NamedTuple):
         return self.turn(table, losses, draws, int(rng.integers(2**31)), history, context)
 
     def tried(self, effort: Effort, tight: dict[str, Turn]) -> Iterator[Check]:
-        """Try random totals, then those where the inequality is an equality."""
+        """Check random totals, then totals where the inequality is an equality."""
         rng = effort.rng("stability", *(int(flag) for flag in self))
         draws = effort.pick(20_000, 50_000)
         turns = [self.random(rng, draws) for _ in range(effort.pick(40, 250))]
         every = [*turns, *tight.values()]
         beyond = max(float((turn.surely - turn.allowed).max()) for turn in every)
-        yield Check("exponent log p/p' surely needed beyond εκv, worst policy", beyond, 0.0)
+        yield Check("lower limit of the exponent log p/p' less εκv, worst policy", beyond, 0.0)
         share = max(turn.stability / turn.limit for turn in every if turn.limit)
-        yield Check("stability surely, as a share of E v(1 - exp(-εκv))", share, 1.0)
+        yield Check("lower limit of stability, as a share of E v(1 - exp(-εκv))", share, 1.0)
         loose = max(turn.stability / turn.printed for turn in every)
-        yield Check("stability surely, as a share of the printed lemma's", loose, 1.0)
+        yield Check("lower limit of stability, as a share of the printed limit", loose, 1.0)
         for name, turn in tight.items():
-            yield Check(f"{name}: exponent needed, as a share of εκv", turn.needed, 0.9, False)
+            yield Check(f"{name}: exponent, as a share of εκv", turn.needed, 0.9, False)
 
 
 @claim("additive-stability", "Lemma (transductive stability)", _CONFIDENCE)
 def additive(effort: Effort) -> Iterator[Check]:
-    """Whatever the losses, a policy that a round costs v more than another leads at least exp(-εκv)
-    as often after it, κ = m or K; so stability is at most εκ E[v²].
+    """Probabilities to lead fall by at most the factor exp(-εκv) if a round costs a policy v more
+    than another, κ = m or K. For any losses, stability is therefore at most εκ E[v²].
 
-    Any losses. Tight for a set and all that differ from it by one element, nearly for swaps. κ is m
-    where no action contains another, else K; the printed lemma has 4K.
+    The inequality is tight for a set and all sets that differ from it by one element, and nearly
+    tight for swaps. κ is m if no action contains another, else K; the printed lemma has 4K.
     """
     lemma, n = Lemma(), effort.pick(150_000, 600_000)
     near = np.array([[[1, 1, 0]], [[0, 1, 0]], [[1, 0, 0]], [[1, 1, 1]]], dtype=bool)
@@ -186,8 +186,8 @@ def additive(effort: Effort) -> Iterator[Check]:
 
 @claim("multiplicative-stability", "Lemma (multiplicative stability)", _CONFIDENCE)
 def multiplicative(effort: Effort) -> Iterator[Check]:
-    """With linear losses that are never negative a policy that a round costs v leads at least
-    exp(-εv) as often after it, so stability is at most ε E[v²].
+    """Probabilities to lead fall by at most the factor exp(-εv) if a round costs a policy v and
+    losses are linear and never negative. Stability is therefore at most ε E[v²].
 
     The last display of the printed proof has its inequality reversed (erratum 4).
     """
@@ -200,16 +200,16 @@ def multiplicative(effort: Effort) -> Iterator[Check]:
     what = "stability, against ε E(f - min f)²: too small a limit for sets"
     tight = {"one element or none": alone, "three elements or all but one": whole}
     yield from lemma.tried(effort, tight)
-    yield _refutes("κ = 1 with the loss less the smallest one", whole)
+    yield _refutes("κ = 1 with the loss less the smallest loss", whole)
     yield Check(what, paid - whole.chance, squares, False)
 
 
 @claim("separator-stability", "Lemma (stability for small separator)", _CONFIDENCE)
 def separator(effort: Effort) -> Iterator[Check]:
-    """With noise on d separating contexts only the same holds with d times the exponent, and with
-    less than d times it does not.
+    """Noise on only d separating contexts multiplies the exponent of the other two lemmas by d, and
+    a smaller factor is not enough.
 
-    Noise on d contexts, a loss on another one that a single policy suffers: κ = d κ_A.
+    Noise on d contexts, and on another context a loss that a single policy suffers: κ = d κ_A.
     """
     lemma, n, d = Lemma(separator=True), effort.pick(150_000, 600_000), 3
     cube = np.array(list(itertools.product([True, False], repeat=d)))
@@ -223,7 +223,7 @@ def separator(effort: Effort) -> Iterator[Check]:
 
 
 def _refutes(what: str, turn: Turn) -> Check:
-    """Check a counter-example: the exponent surely needed is larger than ε v."""
+    """Check a counter-example: the lower limit of the exponent is larger than ε v."""
     paid = turn.least > 0
     worst = float((turn.surely[paid] / (_EPSILON * turn.least[paid])).max())
-    return Check(f"{what} is refuted: exponent surely needed over εv", worst, 1.0, False)
+    return Check(f"{what} is refuted: lower limit of the exponent over εv", worst, 1.0, False)

@@ -1,4 +1,4 @@
-"""All claims, and the loop that tries them."""
+"""All claims, and the loop that runs their experiments."""
 
 import importlib
 import time
@@ -32,7 +32,7 @@ _MODULES = (
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A claim, its checks, and how long they took."""
+    """A claim, its checks, and the time of its experiment."""
 
     claim: Claim
     finding: Finding
@@ -40,17 +40,17 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """Whether the claim stands."""
+        """Whether all checks of the claim pass."""
         return self.finding.passed
 
 
 def claims(only: Iterable[str] | None = None) -> list[Claim]:
-    """Return all claims, or those of the given names; a name may also be a module's.
+    """Return all claims, or those with the given names; a name may be a module's.
 
     Parameters
     ----------
     only
-        The names; None for all claims.
+        Names of claims or modules. Default None: all claims.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def claims(only: Iterable[str] | None = None) -> list[Claim]:
     for name in wanted or ():
         if not any(name in names for names, _ in known):
             there = ", ".join(claim.name for _, claim in known)
-            raise ParameterError(f"No claim is called {name!r}; there are {there}.")
+            raise ParameterError(f"No claim is called {name!r}. Pass some of: {there}.")
     return [claim for names, claim in known if wanted is None or not names.isdisjoint(wanted)]
 
 
@@ -77,21 +77,21 @@ def verify(
     seed: int = 0,
     progress: Callable[[Claim], None] | None = None,
 ) -> list[Verdict]:
-    """Try every claim, or some of them.
+    """Run the experiments of all claims, or of some.
 
     If an experiment raises a `HannanError`, for example because a separator does not separate, its
-    claim fails, with the error as its only check. The other claims are tried nevertheless.
+    claim fails, with the error as its only check. The experiments of the other claims still run.
 
     Parameters
     ----------
     only
-        Names of claims, as `hannan verify` prints them.
+        Names of claims, as `hannan verify` prints them. Default None: all claims.
     full
-        Whether to run larger experiments, which take longer.
+        Whether to run larger experiments, which take longer. Default False.
     seed
-        Seed of all experiments.
+        Seed of all experiments. Default 0.
     progress
-        Called with each claim before it is tried.
+        Function called with each claim before its experiment. Default None.
 
     Examples
     --------
@@ -109,6 +109,6 @@ def verify(
         try:
             checks = list(claim.experiment(effort))
         except HannanError as error:
-            checks = [Check(f"refused with {type(error).__name__}: {error}", 1.0, 0.0)]
+            checks = [Check(f"raised {type(error).__name__}: {error}", 1.0, 0.0)]
         verdicts.append(Verdict(claim, Finding(checks), time.perf_counter() - started))
     return verdicts

@@ -20,13 +20,13 @@ from hannan.verify.adversaries import Repeats
 from hannan.verify.claim import Check, Effort, claim
 from hannan.verify.trial import Trial, sizes
 
-_K = 1  # switches of the sequences that regret is measured against
+_K = 1  # switches in the comparator sequences
 
 
 def _problem(
     what: str, base: FinitePolicies, contexts: list[int], environment: Environment
 ) -> tuple[Trial, dict[str, Any]]:
-    """Return the trial of a class on contexts that are known in advance, and its sizes."""
+    """Return the trial of a class on contexts known in advance, and its sizes."""
     T, oracle = len(contexts), Switching(base, _K, sequence=contexts)
     base_size = base.log_size(sorted(set(contexts)))
     known: dict[str, Any] = {**sizes(oracle, oracle.contexts)}
@@ -67,12 +67,12 @@ def problems(T: int, rng: np.random.Generator) -> list[tuple[Trial, dict[str, An
     "means many standard errors below their bounds",
 )
 def regret_to_sequences(effort: Effort) -> Iterator[Check]:
-    """On a known sequence of contexts regret to the best sequence of policies with k switches is at
-    most that of Theorem 2 with d = T and N^(k+1) T^k policies (printed: N^k); noise on the future
-    alone makes it √(2πT log Ñ).
+    """Regret to the best sequence of policies with k switches, on known contexts, is at most that
+    of Theorem 2 with d = T and N^(k+1) T^k policies (printed: N^k). With noise on future rounds
+    alone, it is at most √(2πT log Ñ).
 
-    The corollary as corrected, its sharp and its playout form, and a learner that sits still. The
-    printed bound exceeds the number of rounds, the sharp and the playout one do not.
+    The corrected corollary, its sharp and its playout form, and a learner without sequences. The
+    printed bound exceeds the number of rounds; the sharp and the playout bound do not.
     """
     seeds = effort.seeds("switching", 4, 16)
     for trial, known in problems(effort.pick(300, 900), effort.rng("switching", "losses")):
@@ -83,15 +83,15 @@ def regret_to_sequences(effort: Effort) -> Iterator[Check]:
         sharp, playout = (trial.bound(form=form).value for form in ("sharp", "playout"))
         future = trial.regret(seeds, learner=PlayoutFTPL, horizon=T)
         yield Check(f"{what}: regret, noise on the future only", future, playout)
-        yield Check(f"{what}: playout bound below the sharp one", playout, sharp)
+        yield Check(f"{what}: playout bound, against the sharp bound", playout, sharp)
         if isinstance(trial.oracle, Switching) and trial.environment.oblivious:
             times = trial.regret(seeds, oracle=trial.oracle.base) / own
-            name = f"{what}: regret without sequences, as a multiple of that with"
+            name = f"{what}: regret without sequences, over regret with sequences"
             yield Check(name, times, 2.0, at_most=False)
 
 
 def sequences(T: int, N: int, k: int, grid: int = 1) -> NDArray[np.int64]:
-    """List all sequences of T policies that switch at most k times, on a grid; one in each row."""
+    """List all sequences of T policies with at most k switches on a grid, one per row."""
     everything = np.array(list(product(range(N), repeat=T)), np.int64).reshape(-1, T)
     changes = np.diff(everything, axis=1) != 0
     forbidden = np.arange(1, T) % grid != 0
@@ -101,8 +101,8 @@ def sequences(T: int, N: int, k: int, grid: int = 1) -> NDArray[np.int64]:
 
 @claim("switching-sequences", "Corollary 4, the number of sequences", "exact")
 def counted(effort: Effort) -> Iterator[Check]:
-    """There are Σ C(T-1, i) N (N-1)^i sequences of T policies with at most k switches, no more than
-    T^k N^(k+1); the printed T^k N^k counts k intervals and is too small.
+    """Sequences of T policies with at most k switches number Σ C(T-1, i) N (N-1)^i, which is at
+    most T^k N^(k+1). The printed T^k N^k counts k intervals and is too small.
 
     Two rounds and three policies have 9 sequences with at most one switch; the printed count is 6.
     """
@@ -125,8 +125,8 @@ def counted(effort: Effort) -> Iterator[Check]:
 
 @claim("switching-oracle", "Lemma (oracle for sequences)", "holds on every instance")
 def found_by_the_oracle(effort: Effort) -> Iterator[Check]:
-    """A dynamic programme finds the best sequence; with switches on a grid of step b only, it is
-    worse by k⌊b/2⌋ times the range of a round's losses at most.
+    """Dynamic programming finds the best sequence. With switches only on a grid of step b, the
+    sequence is worse by at most k⌊b/2⌋ times the range of a round's losses.
     """
     rng = effort.rng("switching", "oracle")
     found: dict[str, list[float]] = {"policies": [], "intervals": []}
@@ -149,12 +149,12 @@ def found_by_the_oracle(effort: Effort) -> Iterator[Check]:
         room = k * (b // 2) * float(np.ptp(losses, axis=1).max())
         gaps.append(value - plain.listed() - room)
     off = [float(np.max(np.abs(np.array(values) - exact))) for values in found.values()]
-    # Every switch half a cell away, which costs most.
+    # Every switch is half a cell away, which costs most.
     b, k, best = 4, 2, np.repeat([0, 1, 0], [6, 8, 8])
     pair = FinitePolicies([[0], [1]])
     price, _ = Instance(pair, [0] * len(best), 1.0 - np.eye(2)[best], k).solved(grid=b)
     what = "price with every switch half a cell away: k⌊b/2⌋R"
-    # Noise is held in single precision, hence 0.001.
+    # Noise is stored in single precision, so 0.001 is allowed.
     yield Check("largest error of a minimum, listed policies", off[0], 1e-3)
     yield Check("largest error of a minimum, intervals", off[1], 1e-3)
     yield Check("largest difference between a leader's loss and the minimum", max(lost), 1e-3)

@@ -1,4 +1,4 @@
-"""Theorem 1: regret is at most stability plus error, each of them measured by itself."""
+"""Theorem 1: regret is at most stability plus error, both measured separately."""
 
 import math
 from collections.abc import Iterator
@@ -20,24 +20,25 @@ from hannan.verify.claim import Check, Effort, claim
 from hannan.verify.laplace_error import draw_of
 from hannan.verify.trial import Trial, standard_error
 
-_SIGMAS = 5.0  # a normal variable is that far out with probability 3e-7
+_SIGMAS = 5.0  # a normal variable exceeds this with probability 3e-7
 
 
 class Terms(NamedTuple):
-    """What a fixed sequence costs, on average over draws of noise kept for the whole game."""
+    """Costs of a fixed sequence of losses, on average over noise that is fixed for the run."""
 
     stability: float  # the first term of the theorem
-    error: float  # the second one
+    error: float  # the second term
     regret: float
-    excess: FloatArray  # what the foreseeing leader loses more than the best policy, [draws]
+    excess: FloatArray  # loss of be-the-leader less the loss of the best policy, [draws]
 
 
 @claim("theorem-1", "Theorem 1", "false alarm below 1e-5")
 def decomposition(effort: Effort) -> Iterator[Check]:
-    """The perturbed leader's regret is at most stability, what it costs not to know the round, plus
-    error, the spread of the noise over policies.
+    """Regret of the perturbed leader is at most the sum of two terms: stability, the cost of
+    deciding before the loss is known, and error, the spread of the noise over policies.
 
-    Policies take turns at being good, then one stays so; and another distribution of noise.
+    Policies alternate as the best one, then one stays best. Another distribution of noise is tried,
+    too.
     """
     rng = effort.rng("theorem-1")
     T, d, K, N, epsilon = effort.pick(200, 800), 4, 3, 24, effort.pick(6, 3) / 10
@@ -56,25 +57,25 @@ def decomposition(effort: Effort) -> Iterator[Check]:
     mean, spread = float(fresh.mean()), math.sqrt((fresh.var(ddof=1) + kept.var(ddof=1)) / n)
     stability, limit = terms.stability, terms.stability + terms.error
     yield Check("mean regret of learners, fresh noise", mean, limit)
-    yield Check("the same with half the error, G/ε", mean, limit - terms.error / 2)
-    yield Check("noise once less noise fresh", abs(float(kept.mean()) - mean), _SIGMAS * spread)
+    yield Check("mean regret, with half the error, G/ε", mean, limit - terms.error / 2)
+    yield Check("fixed noise less fresh noise", abs(float(kept.mean()) - mean), _SIGMAS * spread)
     yield Check("stability, against Theorem 2", stability, sharp.terms["stability"])
     yield Check("error, against the printed lemma", terms.error, printed.terms["error"])
-    yield Check("half the error, against the sharp one", terms.error / 2, sharp.terms["error"])
-    yield Check("sharp bound against the printed one", sharp.value, printed.value)
+    yield Check("half the error, against the sharp lemma", terms.error / 2, sharp.terms["error"])
+    yield Check("sharp bound, against the printed bound", sharp.value, printed.value)
     yield _other_distribution(effort, oracle, world)
 
 
 @claim("one-sided-error", "Theorem 1, sharp form", "five standard errors: false alarm below 1e-6")
 def one_sided_error(effort: Effort) -> Iterator[Check]:
-    """Only E[max noise] = G/ε is paid, not the printed E[max] - E[min] = 2G/ε: the best policy does
-    not depend on the noise.
+    """Noise costs only E[max noise] = G/ε, not the printed E[max] - E[min] = 2G/ε, because the best
+    policy does not depend on the noise.
 
-    A slow race: nothing is lost to instability, and all of G/ε but no more to the noise.
+    In a slow race, instability costs nothing, and noise costs all of G/ε but no more.
     """
     d, K, pace, epsilon = 3, 3, effort.pick(10, 5) / 100, 1.0
     oracle = AllPolicies(d, K)
-    T = d * round(14.0 / pace)  # at the end noise could not turn the result round
+    T = d * round(14.0 / pace)  # so that noise cannot change the leader at the end
     losses = np.tile(np.where(np.arange(K) == 0, 0.0, pace), (T, 1))
     world = FromArrays(np.arange(T) % d, losses)
     learner = ContextFTPL(oracle, epsilon=epsilon, seed=int(effort.rng("race").integers(2**31)))
@@ -85,15 +86,15 @@ def one_sided_error(effort: Effort) -> Iterator[Check]:
     error = bound.terms["error"]
     mean, chance = float(terms.excess.mean()), _SIGMAS * standard_error(terms.excess)
     regret, limit = terms.regret, terms.stability + error
-    yield Check("foreseeing leader's loss beyond the best, against G/ε", mean, error, True, chance)
-    yield Check("the same: G/ε is paid, so it cannot be lowered", mean, 0.8 * error, False)
+    yield Check("be-the-leader loss beyond the best, against G/ε", mean, error, True, chance)
+    yield Check("be-the-leader loss beyond the best, at least 0.8 G/ε", mean, 0.8 * error, False)
     yield Check("regret, against stability + G/ε", regret, limit, True, chance)
     yield Check("regret, against stability + 2G/ε as printed", regret, limit + error)
     yield Check("stability, against Theorem 2", terms.stability, bound.terms["stability"])
 
 
 def _terms(learner: ContextFTPL, world: FromArrays, draws: int) -> Terms:
-    """Find both leaders of every round under the learner's noise, the same for all rounds."""
+    """Return the costs of the leader before and after each round, under noise fixed for the run."""
     draw = draw_of(learner)
     total = learner.oracle.objective()
     low, high = (
@@ -111,7 +112,7 @@ def _terms(learner: ContextFTPL, world: FromArrays, draws: int) -> Terms:
 
 
 def _other_distribution(effort: Effort, oracle: Oracle, world: FromArrays) -> Check:
-    """Try Algorithm 1 with a random number of one-sided fake outcomes on random contexts."""
+    """Check Algorithm 1 with a random number of one-sided fake outcomes on random contexts."""
     contexts, losses = (world.contexts or [])[:100], np.asarray(world.losses)[:100]
     d, K = len(set(contexts)), losses.shape[1]
 

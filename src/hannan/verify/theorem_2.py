@@ -28,7 +28,7 @@ def _trial(
     loss_range: tuple[float, float] = (0.0, 1.0),
     separator: Any = None,
 ) -> Trial:
-    # The range of a loss function is that of whole sets, but bounds need that of an element.
+    # The range of a loss function refers to whole sets, but bounds need the range of an element.
     share = oracle.max_chosen if oracle.takes_functions else 1
     known: dict[str, Any] = {
         **sizes(oracle, separator=separator),
@@ -46,14 +46,14 @@ def _sweep(trial: Trial, seeds: list[int]) -> Check:
     for epsilon in (trial.bound(form="printed").epsilon * _FACTORS).tolist():
         limit = trial.bound(form="sharp", epsilon=epsilon).value
         shares.append(trial.regret(seeds, epsilon=epsilon) / limit)
-    what = "largest regret over sharp bound, ε from 1/16 to 16 times the printed one"
+    what = "largest regret over sharp bound, ε from 1/16 to 16 times the printed ε"
     return Check(f"{trial.what}: {what}", max(shares), 1.0)
 
 
 @claim("theorem-2-any-losses", "Theorem 2, claim 1", _CONFIDENCE)
 def any_losses(effort: Effort) -> Iterator[Check]:
-    """With the contexts known in advance regret is at most 4εK Σ‖f‖² + (10/ε)√(dm) log N for any
-    losses, functions of sets included; the shift lemma needs κ Σ v² + G/ε only.
+    """Regret with contexts known in advance is at most 4εK Σ‖f‖² + (10/ε)√(dm) log N for any
+    losses, including functions of sets. The shift lemma needs only εκ Σ v² + G/ε.
 
     Claim 2.1: signed losses of three actions, and functions of sets.
     """
@@ -63,7 +63,7 @@ def any_losses(effort: Effort) -> Iterator[Check]:
     actions = _trial("three actions, losses ±1", three, signed, T, (-1.0, 1.0))
     yield from actions.theorem(seeds)
     yield _sweep(actions, seeds)
-    # Both elements or none, in turns; one alone is never good.
+    # Both elements and none alternate as the best set; one element alone is never good.
     fors, against = (Cut([0], [1], 0.2, 2, [w, w], directed=False) for w in (-0.4, 0.4))
     functions = [(fors, against)[t % 2] for t in range(3 * T // 4)] + [fors] * (T // 4)
     sets = _trial("functions of sets", Submodular(2), Listed(functions, 2), T, (-1.0, 1.0))
@@ -72,10 +72,11 @@ def any_losses(effort: Effort) -> Iterator[Check]:
 
 @claim("theorem-2-linear-losses", "Theorem 2, claim 2", _CONFIDENCE)
 def linear_losses(effort: Effort) -> Iterator[Check]:
-    """With the contexts known in advance and linear losses that are never negative, regret is at
-    most ε Σ E⟨π(x),ℓ⟩² + (10/ε)√(dm) log N; G/ε takes the place of the second term.
+    """Regret with contexts known in advance and linear losses that are never negative is at most ε
+    Σ E⟨π(x),ℓ⟩² + (10/ε)√(dm) log N. In the sharp form, G/ε replaces the second term.
 
-    Claim 2.2: turns of two actions, and sets of elements where the leader is punished.
+    Claim 2.2: two alternating actions, and sets of elements with an adversary that punishes the
+    leader.
     """
     T, seeds = effort.pick(600, 4000), effort.seeds("theorem-2-linear", 24, 60)
     pair = _trial("two actions", FinitePolicies([[0], [1]]), turns(T, T // 2), T)
@@ -87,10 +88,10 @@ def linear_losses(effort: Effort) -> Iterator[Check]:
 
 @claim("theorem-2-separator", "Theorem 2, claim 3", _CONFIDENCE)
 def small_separator(effort: Effort) -> Iterator[Check]:
-    """With noise on a small separator any contexts may arrive: regret is at most 4εKd Σ‖f‖² +
-    (10/ε)√(dm) log N; sharp: εdκ Σ v² + G/ε.
+    """Regret with noise on a small separator, for any contexts, is at most 4εKd Σ‖f‖² + (10/ε)√(dm)
+    log N. The sharp form is εdκ Σ v² + G/ε.
 
-    Claim 2.3: a context arrives that carries no noise.
+    Claim 2.3: the context that arrives carries no noise.
     """
     T, seeds = effort.pick(1000, 4000), effort.seeds("theorem-2-separator", 6, 32)
     world = turns(T, T // 2, [(1, 1, 1)], first=1)  # most formulas play 1 there
@@ -101,10 +102,10 @@ def small_separator(effort: Effort) -> Iterator[Check]:
 
 @claim("theorem-2-adaptive", "Theorem 2, adaptive adversaries", _CONFIDENCE)
 def adaptive_adversaries(effort: Effort) -> Iterator[Check]:
-    """The three claims hold against an adversary that reacts to what was played, because noise is
-    fresh in every round; drawn once for the whole game it would be learned.
+    """Fresh noise in every round makes the three claims of Theorem 2 hold against an adversary that
+    reacts to the actions. The adversary learns noise that is drawn once for the whole run.
 
-    Noise drawn once is the contrast: the same adversary then wins.
+    As a contrast, the same adversary wins against noise drawn once.
     """
     T, seeds = effort.pick(1000, 6000), effort.seeds("theorem-2-adaptive", 8, 32)
     pair = FinitePolicies([[0], [1]])

@@ -32,8 +32,8 @@ def trials(
 ) -> tuple[Sizes, list[Trial]]:
     """Return the sizes of a class, and trials in three environments.
 
-    One reacts to the actions, one never changes its losses, one is random. With one success the
-    second moment of the weights has the constant 2 of the theorem.
+    One environment reacts to the actions, one never changes its losses, and one is random. With one
+    success, the second moment of the weights has the constant 2 of the theorem.
     """
     known = sizes(oracle, contexts, separator, pairs=2000)
     environments: dict[str, Environment] = {
@@ -52,10 +52,10 @@ def trials(
 
 @claim("theorem-3-transductive", "Theorem 3, contexts known in advance", FIXED_SEEDS)
 def transductive(effort: Effort) -> Iterator[Check]:
-    """With semi-bandit feedback pseudo-regret is at most 2εmKT + (10/ε)√(dm) log N + KT/(eL);
-    sharp, G/ε takes the place of the second term.
+    """Pseudo-regret with semi-bandit feedback is at most 2εmKT + (10/ε)√(dm) log N + KT/(eL). In
+    the sharp form, G/ε replaces the second term.
 
-    Single actions and sets of two, at the printed tuning and at the sharp one.
+    Single actions and sets of two, at the printed and at the sharp tuning.
     """
     T, seeds = effort.pick(2000, 16_000), effort.seeds("theorem-3", 2, 6)
     oracle = experts(effort)
@@ -68,11 +68,11 @@ def transductive(effort: Effort) -> Iterator[Check]:
 
 @claim("theorem-3-separator", "Theorem 3, small separator", FIXED_SEEDS)
 def small_separator(effort: Effort) -> Iterator[Check]:
-    """With noise on a separator only, pseudo-regret is of order √T, at most 2εκmKT + G/ε + KT/(eL),
-    κ = dm: the printed T^(2/3) has a factor L too much.
+    """Pseudo-regret with noise on a separator only is of order √T: at most 2εκmKT + G/ε + KT/(eL),
+    κ = dm. The printed T^(2/3) has a superfluous factor L.
 
-    Disjunctions over three bits, noise on the three unit vectors, any context may arrive. As
-    printed the bound is above T until T is 1.6 million.
+    Disjunctions over three bits, with noise on the three unit vectors; any context may arrive. The
+    printed bound exceeds T until T is 1.6 million.
     """
     T, seeds = effort.pick(2000, 16_000), effort.seeds("theorem-3", 2, 6)
     known, tried = trials("disjunctions", FORMULAS, range(8), T, disjunctions(3))
@@ -84,7 +84,7 @@ def small_separator(effort: Effort) -> Iterator[Check]:
         return math.log(many / few) / math.log(4.0)
 
     yield Check("growth exponent of the sharp bound", exponent("sharp"), 0.5, allowance=1e-3)
-    what = "growth exponent of the printed one"
+    what = "growth exponent of the printed bound"
     yield Check(what, exponent("printed"), 2 / 3, at_most=False, allowance=1e-3)
     printed, best = (semi_bandit(T, max_resamples=L, **known).value for L in (None, "best"))
-    yield Check("printed bound with its best L, not above that with T^(1/3)", best, printed)
+    yield Check("printed bound with its best L, against L = T^(1/3)", best, printed)

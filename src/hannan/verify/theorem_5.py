@@ -1,4 +1,4 @@
-"""Theorem 5: regret follows how wrong the guesses of the next losses were."""
+"""Theorem 5: regret depends on the errors of the predicted losses."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -27,7 +27,7 @@ _TWO = FinitePolicies([[0], [1]])
 
 
 class Script(Predictor):
-    """Guesses that were written down beforehand, one for each round."""
+    """Predictions fixed in advance, one row per round."""
 
     def __init__(self, rows: FloatArray) -> None:
         self.rows = rows
@@ -49,7 +49,7 @@ def losses_of_actions(oracle: Oracle, losses: FloatArray) -> FloatArray:
 def squared_errors(oracle: Oracle, world: FromArrays, predictor: Predictor) -> tuple[float, float]:
     """Return the sums over rounds of the squared norm and of the squared range of f - Q.
 
-    Q are the guesses of a predictor that sees all losses.
+    Q are the predictions of a predictor that observes all losses.
     """
     losses, off = np.asarray(world.losses), []
     predictor = predictor.clone()
@@ -78,10 +78,10 @@ def problem(
 
 
 def problems(T: int, rng: np.random.Generator) -> list[Trial]:
-    """Return trials with losses like the last ones, like their mean, or unlike any guess."""
+    """Return trials whose losses resemble the last losses, their mean, or no prediction."""
     t = np.arange(T)
     x = t % 3
-    # Constant policies, each of them hit on one context: without a guess the leader is hit.
+    # Each constant policy loses on one context: without a prediction, the leader loses.
     three = FinitePolicies(np.repeat(np.arange(3)[:, None], 3, axis=1))
     drift = 0.5 + 0.5 * np.cos(2 * np.pi * (2.0 * t[:, None] / T + rng.random((3, 3))[x]))
     slow = FromArrays(x.tolist(), 0.8 * np.eye(3)[x] + 0.2 * drift)
@@ -98,12 +98,12 @@ def problems(T: int, rng: np.random.Generator) -> list[Trial]:
         problem("slowly varying losses, sets", Subsets(4, 2), FromArrays(None, path), Last()),
         problem("independent losses", three, FromArrays(x.tolist(), independent), Mean()),
         problem("independent losses, separator", both, elsewhere, Mean(), [0, 1, 2]),
-        problem("wrong guesses", _TWO, taken, wrong),
+        problem("wrong predictions", _TWO, taken, wrong),
     ]
 
 
 def self_tuned_limit(trial: Trial, squared_ranges: float) -> float:
-    """Return Theorem 5 for a learner that tunes itself."""
+    """Return the bound of Theorem 5 for a self-tuned learner."""
     signed: dict[str, Any] = {"nonnegative": False, "loss_range": (-1.0, 1.0)}
     known = sizes(trial.oracle, separator=trial.options["separator"])
     return self_tuned(trial.horizon, squares=squared_ranges, **signed, **known).value
@@ -112,11 +112,11 @@ def self_tuned_limit(trial: Trial, squared_ranges: float) -> float:
 @claim(
     "theorem-5",
     "Theorem 5",
-    "means many standard errors below their bounds; right guesses: Bernstein's at 1e-6",
+    "means many standard errors below their bounds; exact predictions: Bernstein's at 1e-6",
 )
 def follows_errors(effort: Effort) -> Iterator[Check]:
-    """With predictors regret is at most 4εK Σ‖f - Q‖² + (10/ε)√(dm) log N (d times the first term
-    with a separator); sharp: εκ Σ range(f - Q)² + G/ε, with no K for single actions.
+    """Regret with predictors is at most 4εK Σ‖f - Q‖² + (10/ε)√(dm) log N, with d times the first
+    term for a separator. The sharp form is εκ Σ range(f - Q)² + G/ε, without K for single actions.
     """
     seeds = effort.seeds("theorem-5", 8, 40)
     trials = problems(effort.pick(200, 1200), effort.rng("theorem-5", "losses"))
@@ -130,7 +130,7 @@ def follows_errors(effort: Effort) -> Iterator[Check]:
 
 
 def _right_guesses(trials: list[Trial], seeds: list[int]) -> Iterator[Check]:
-    """Check that with right guesses only noise costs anything, and that self-tuning uses none.
+    """Check that with exact predictions only noise costs anything, and self-tuning uses none.
 
     If one of two actions always costs 1, noise of size s costs nearly s G: the learner errs in
     round t with the probability that noise outweighs t rounds. The allowance is Bernstein's.
@@ -140,7 +140,7 @@ def _right_guesses(trials: list[Trial], seeds: list[int]) -> Iterator[Check]:
     limit = steady.bound(form="sharp", epsilon=0.05).value
     share = -np.log(_LEVEL) / len(seeds)
     chance = float(np.sqrt(2.0 * limit * share) + share / 3.0)
-    what = "right guesses, ε = 1/20: regret at most G/ε"
+    what = "exact predictions, ε = 1/20: regret at most G/ε"
     yield Check(what, steady.regret(seeds, epsilon=0.05), limit, allowance=chance)
     worst = 0.0
     for trial in (steady, *trials):
@@ -148,11 +148,11 @@ def _right_guesses(trials: list[Trial], seeds: list[int]) -> Iterator[Check]:
         right = Script(np.asarray(world.losses))
         for trust in TRUST:
             worst = max(worst, *trial.regrets(seeds[:2], trust=trust, predictor=right))
-    yield Check("right guesses: largest regret, self-tuned", float(worst), 0.0)
+    yield Check("exact predictions: largest regret, self-tuned", float(worst), 0.0)
 
 
 class Recorded(SelfTuned):
-    """Self-tuning, with a record of the instability cost."""
+    """Self-tuning that records the instability cost of each round."""
 
     def __init__(self, eagerness: float | None = None) -> None:
         super().__init__(eagerness)
@@ -169,12 +169,12 @@ class Recorded(SelfTuned):
     "holds on every path",
 )
 def on_every_path(effort: Effort) -> Iterator[Check]:
-    r"""What a guess leaves unforeseen is all that is paid for, besides the noise on the best policy
-    and on the first one.
+    r"""Prediction errors are the only cost of be-the-leader with predictions, besides the noise on
+    the best policy and on its own first choice.
 
     :math:`\sum_t Q_t(a_t) + (f_t - Q_t)(b_t) \le \sum_t f_t(\pi^*) + z(\pi^*) - z(\pi_1)`, with a
-    the leader's action when the guess counts as a round and b that of the leader who knows the
-    loss. Each surprise :math:`(f-Q)(a) - (f-Q)(b)` is paid and never earned.
+    the leader's action if the prediction counts as a round, and b the action of the leader that
+    knows the loss. Each prediction error :math:`(f-Q)(a) - (f-Q)(b)` costs at least zero.
     """
     rng = effort.rng("optimistic leader")
     excess, least = [], [0.0]
@@ -194,5 +194,5 @@ def on_every_path(effort: Effort) -> Iterator[Check]:
         step: Any = learner.step
         least += step.costs
     yield lemma(excess)
-    what = "smallest cost of a surprise, self-tuned learners"
+    what = "smallest cost of a prediction error, self-tuned learners"
     yield Check(what, min(least), 0.0, at_most=False)

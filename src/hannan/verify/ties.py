@@ -1,4 +1,4 @@
-"""The oracle: its choice is a function of the total loss, and ties go to the first policy."""
+"""Oracles: their choice is a function of the total loss, and ties go to the first policy."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,16 +30,16 @@ class Listed(NamedTuple):
 
     oracle: Oracle
     contexts: Sequence[Any]
-    plays: NDArray[np.bool_]  # which elements each policy chooses on each context, [N, d, K]
+    plays: NDArray[np.bool_]  # the elements that each policy chooses on each context, [N, d, K]
 
 
 @claim("ties", "Definition (optimisation oracle)", "holds on every path")
 def on_integer_losses(effort: Effort) -> Iterator[Check]:
-    """The oracle's policy depends on the total losses alone, not on how they came about; of several
-    best ones it is always the first in the documented order.
+    """Oracles choose a policy by the total losses alone, independent of the order of the rounds.
+    Among several best policies, they return the first in the documented order.
 
-    Games with losses -1, 0, 1, in which many policies tie, against a list of all policies. Each
-    history is also told in another order, in halves, and without its zero rounds.
+    Runs with losses -1, 0, 1, in which many policies tie, against a list of all policies. Each
+    history is repeated in another order, in halves, and without its zero rounds.
     """
     rng = effort.rng("ties")
     tied = []
@@ -49,14 +49,14 @@ def on_integer_losses(effort: Effort) -> Iterator[Check]:
             best, rank, agree = _game(listed, rng)
             tied.append(best)
             wrong += rank != 0 or not agree
-        yield Check(f"{type(listed.oracle).__name__}: games with another leader", wrong, 0)
-    yield Check("twins under noise: draws led by the later one", _twins(effort), 0)
+        yield Check(f"{type(listed.oracle).__name__}: runs with a wrong leader", wrong, 0)
+    yield Check("duplicates under noise: draws led by the later one", _twins(effort), 0)
     share = float(np.mean(np.array(tied) > 1))
-    yield Check("games with a tie, as a share", share, 0.5, at_most=False)
+    yield Check("share of runs with a tie", share, 0.5, at_most=False)
 
 
 def _game(listed: Listed, rng: np.random.Generator) -> tuple[int, int, bool]:
-    """Return the number of tied policies, the leader's place, and whether all ways agree."""
+    """Return the number of tied policies, the leader's rank, and whether all ways agree."""
     oracle, (_, d, K) = listed.oracle, listed.plays.shape
     T = int(rng.integers(0, 7))
     places = rng.integers(d, size=T)
@@ -107,7 +107,7 @@ def _elements(action: Any, K: int) -> NDArray[np.bool_]:
 
 
 def _twins(effort: Effort) -> int:
-    """Count later twins that lead: under noise only policies that never differ tie."""
+    """Count the draws led by a later duplicate: under noise, only equal policies tie."""
     rng = effort.rng("ties", "twins")
     table = rng.integers(3, size=(20, 4))
     oracle = FinitePolicies(np.concatenate([table, table[::-1]]), n_actions=3)
@@ -158,7 +158,7 @@ def _sets(oracle: Oracle, actions: Sequence[Sequence[int]]) -> Listed:
 def _cuts(rows: FloatArray, cuts: Sequence[float], K: int) -> list[NDArray[np.int64]]:
     """List constants, then for each feature the largest cut first, then the smallest actions.
 
-    The smallest cut splits nothing.
+    The smallest cut splits no contexts.
     """
     pairs = list(itertools.permutations(range(K), 2))
     return [np.full(len(rows), a) for a in range(K)] + [
