@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: run test test-slow test-all test-nightly check bench golden lock clean
 
 run: $(READY)
-	$(BIN)/hannan run examples/quickstart.toml
+	$(BIN)/hannan demo
 
 # The everyday suite; a file stays on one worker, so that what its tests share is made once.
 test: $(DEV)

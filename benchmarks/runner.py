@@ -17,7 +17,7 @@ from benchmarks.measure import Line
 from hannan.experiments import read_plan
 from hannan.experiments.cell import Cell, play_cell
 
-QUICKSTART = Path(__file__).parents[1] / "examples" / "quickstart.toml"
+QUICKSTART = Path(__file__).parents[1] / "src" / "hannan" / "data" / "quickstart.toml"
 
 
 def run() -> list[Line]:

@@ -1,4 +1,4 @@
-"""`make run`, and its output on the page docs/tutorials/compare-learners.md."""
+"""`hannan demo`, and its output on the page docs/tutorials/compare-learners.md."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-
-from hannan.cli import main
 
 ROOT = Path(__file__).parents[2]
 WORLDS = ("Digits, bandit feedback", "Leader-punishing adversary", "Routing under drifting")
@@ -21,7 +19,7 @@ def rows(text: str) -> dict[tuple[str, str], tuple[float, ...]]:
     world = ""
     for line in text.splitlines():
         world = next((name for name in WORLDS if line.strip().startswith(name)), world)
-        parts = re.match(r"\s*(.+?)\s+(?:all|chosen|nothing)\s+(\S+) ± \S+\s+(\S+) ±", line)
+        parts = re.match(r"\s*(.+?)\s+(?:full|bandit|none)\s+(\S+) ± \S+\s+(\S+) ±", line)
         if parts:
             numbers = (float(part.replace(",", "")) for part in parts.groups()[1:])
             found[world, parts[1]] = tuple(numbers)
@@ -29,12 +27,8 @@ def rows(text: str) -> dict[tuple[str, str], tuple[float, ...]]:
 
 
 @pytest.mark.slow(minutes=1)
-def test_the_page_shows_what_make_run_prints(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setenv("COLUMNS", "80")
-    plan = "examples/quickstart.toml"
-    assert main(["run", plan, "--backend", "serial", "--output", str(tmp_path)]) == 0
-    printed = capsys.readouterr().out
+def test_the_page_shows_the_output_of_the_demo_from_the_wheel(wheel_environment, tmp_path):
+    printed = wheel_environment("demo", "--output", str(tmp_path))
     assert f"report:  {tmp_path / 'report.html'}" in printed.replace("\n", "")
     text = (ROOT / "docs/tutorials/compare-learners.md").read_text(encoding="utf-8")
     shown = re.search(r"```text\n(Digits.*?)```", text, re.DOTALL)
@@ -51,6 +45,10 @@ def test_the_page_shows_what_make_run_prints(tmp_path, capsys, monkeypatch):
     leader = ours["Leader-punishing adversary", "ContextFTPL"]
     assert leader[1] < 0.05 * ours["Leader-punishing adversary", "FollowTheLeader"][1]
     assert (tmp_path / "report.html").stat().st_size < 3_000_000
+    # The other files that come with the wheel.
+    assert "clearly" in wheel_environment("demo", "offers")
+    wheel_environment("init")
+    assert "Perturbed leader" in wheel_environment("run", "experiment.toml", "--dry-run")
 
 
 def test_the_picture_shows_the_learners_of_the_quickstart():
@@ -58,10 +56,10 @@ def test_the_picture_shows_the_learners_of_the_quickstart():
     image = pytest.importorskip("PIL.Image")
     with image.open(ROOT / "docs/images/overview.png") as picture:
         drawn = json.loads(picture.info["Learners"])
-    plan = tomllib.loads((ROOT / "examples/quickstart.toml").read_text(encoding="utf-8"))
+    plan = tomllib.loads((ROOT / "src/hannan/data/quickstart.toml").read_text(encoding="utf-8"))
     assert sorted(drawn) == sorted(plan["learners"])
 
 
 def test_the_makefile_runs_it():
     text = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert "hannan run examples/quickstart.toml" in text
+    assert "hannan demo" in text

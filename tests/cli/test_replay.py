@@ -360,7 +360,7 @@ def test_results_and_report_are_written(labelled, tmp_path):
         (["--label", "moved", "--labels", "up,side"], "Row "),
         (["--label", "moved", "--cost", "up"], "must end in .csv"),
         (["--label", "moved", "--cost", "up=3"], "--cost must be RIGHT:DONE=COST"),
-        (["--label", "moved", "--cost", "side:up=3"], "cost= has an unknown class 'side'"),
+        (["--label", "moved", "--cost", "side:up=3"], "--cost has an unknown class 'side'"),
         (["--label", "moved", "--cost", "up:upp=3"], "Did you mean the class 'up'?"),
         (["--label", "moved", "--propensity", "0.5"], "--propensity does not go with --label"),
         (["--action", "moved", "--loss", "a"], "--action needs --propensity"),

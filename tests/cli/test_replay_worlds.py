@@ -203,7 +203,7 @@ def test_flags_override_what_was_found(tmp_path):
     assert kinds["x"] == "number"
     wrong = CliRunner().invoke(replay, [str(path), "--label", "y", "--encoding", "utf-9"])
     assert isinstance(wrong.exception, hn.ParameterError)
-    assert "an encoding of text" in str(wrong.exception)
+    assert "a text encoding" in str(wrong.exception)
 
 
 def test_standard_input_is_read(tmp_path, monkeypatch):

@@ -23,7 +23,7 @@ def test_a_run_prints_a_table_and_says_where_things_are(small, capsys):
     assert "Leader punisher, 200 rounds" in printed
     for name in ("ours", "leader", "uniform", "best in hindsight"):
         assert name in printed
-    assert "8 cells played, 0 were already in the results file." in printed
+    assert "8 runs completed, 0 reused from earlier results." in printed
     assert "results: results/small/results.jsonl" in printed
     assert "report:  results/small/report.html" in printed
     assert "…" not in printed
@@ -39,17 +39,17 @@ def test_a_repeated_run_prints_the_same_table_and_plays_nothing(small, capsys):
     first = capsys.readouterr().out
     run("--no-report")
     second = capsys.readouterr().out
-    assert second == first.replace("8 cells played, 0 were", "0 cells played, 8 were")
+    assert second == first.replace("8 runs completed, 0", "0 runs completed, 8")
 
 
-def test_one_cell_is_not_called_cells(small, capsys):
+def test_one_run_is_in_the_singular(small, capsys):
     assert run("--no-report") == 0
     capsys.readouterr()
     results = small.parent / "results/small/results.jsonl"
     lines = results.read_text(encoding="utf-8").splitlines(keepends=True)
     results.write_text("".join(lines[:-1]), encoding="utf-8")
     assert run("--no-report") == 0
-    assert "1 cell played, 7 were already in the results file." in capsys.readouterr().out
+    assert "1 run completed, 7 reused from earlier results." in capsys.readouterr().out
 
 
 def test_without_a_report_there_is_none(small, capsys):
@@ -81,8 +81,8 @@ def test_a_dry_run_lists_the_games(small, capsys):
 def test_learners_that_do_not_learn_see_nothing(small, capsys):
     assert run("--no-report") == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    sees = {words[0]: words[1] for words in lines if words[:1] in (["ours"], ["uniform"])}
-    assert sees == {"ours": "all", "uniform": "nothing"}
+    feedback = {words[0]: words[1] for words in lines if words[:1] in (["ours"], ["uniform"])}
+    assert feedback == {"ours": "full", "uniform": "none"}
 
 
 INEXACT = """
@@ -119,7 +119,7 @@ def test_show_reads_what_a_run_wrote(small, capsys):
     ran = capsys.readouterr().out
     assert main(["show", "results/small"]) == 0
     shown = capsys.readouterr().out
-    assert shown.strip() == ran[: ran.index("8 cells played")].strip()
+    assert shown.strip() == ran[: ran.index("8 runs completed")].strip()
     assert main(["show", "results/small/results.jsonl", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["rows"]) == 3
 
@@ -193,7 +193,7 @@ def test_a_cell_that_fails_is_named_and_the_others_are_kept(small, capsys):
     assert "failed uniform on punisher, seed 0" in captured.err
     assert "Traceback" not in captured.err
     assert "ours" in captured.out
-    assert "6 cells played" in captured.out
+    assert "6 runs completed" in captured.out
 
 
 def test_an_error_of_ones_own_is_exit_code_one(small, capsys):
@@ -215,4 +215,4 @@ def test_the_installed_command_in_parallel(small):
     command = [sys.executable, "-m", "hannan", "run", "small.toml", "--no-report", "--jobs", "2"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
-    assert "8 cells played" in done.stdout
+    assert "8 runs completed" in done.stdout

@@ -14,20 +14,23 @@ from hannan.core import HannanError
 FINE, FAILED, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 _COMMANDS = {
-    "run": "run.run",
+    "demo": "starting.demo",
     "replay": "replay.replay",
+    "init": "starting.init",
+    "run": "run.run",
     "show": "run.show",
     "list": "listing.listing",
+    "describe": "listing.describe",
     "verify": "verify.verify",
     "completion": "completion.completion",
 }
 
 
 class Commands(click.Group):
-    """Commands whose modules are loaded when they are asked for."""
+    """Commands whose modules are imported on first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order of use."""
+        """List the commands in the order of use."""
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -55,14 +58,14 @@ def _show_versions(context: click.Context, option: click.Parameter, wanted: bool
     is_eager=True,
     expose_value=False,
     callback=_show_versions,
-    help="Show what a report of a bug should say, and exit.",
+    help="Show the versions that a bug report should state, and exit.",
 )
 def cli() -> None:
     """Hannan makes repeated decisions (which price, which offer, which route) and
     learns from their outcomes, even if the environment drifts or reacts.
 
     \b
-    Exit codes: 0 fine; 1 something measured failed; 2 wrong input;
+    Exit codes: 0 success, 1 a run or a check failed, 2 invalid input,
     130 interrupted.
     """
 
@@ -72,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status = cli.main(arguments, prog_name="hannan", standalone_mode=False)
     except HannanError as error:
-        # What is quoted from a file must not move the cursor, or worse.
+        # Text quoted from a file must not control the terminal.
         line = "".join(c if c.isprintable() else "?" for c in " ".join(str(error).split()))
         print(f"hannan: {line}", file=sys.stderr)
         return WRONG_INPUT

@@ -1,4 +1,4 @@
-"""What commands print: JSON for programs, tables for people."""
+"""Output of commands: JSON for programs, tables for people."""
 
 from __future__ import annotations
 
@@ -27,8 +27,6 @@ from hannan.experiments.run import Run, run
 from hannan.experiments.summary import Interval, Record, Row
 from hannan.replays.table import plain_table
 
-_SEES = {"full": "all", "semi": "chosen", "none": "nothing"}
-
 PATH, COUNT = click.Path(path_type=Path), click.IntRange(1)
 """Types of options: a file or folder, and a whole number of something."""
 
@@ -37,42 +35,42 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON o
 
 @contextmanager
 def reading(results: Path) -> Iterator[None]:
-    """Records that no run wrote, though their checksums are right, are refused by one line."""
+    """Turn any failure to read a folder of results into a one-line `ResultsError`."""
     try:
         yield
     except (HannanError, click.ClickException):
         raise
     except OSError as error:
         raise ResultsError(f"{error.filename} cannot be used: {error.strerror}.") from error
-    except Exception as error:  # whatever a record lacks, or has in another place
+    except Exception as error:  # a record with missing or misplaced fields
         raise ResultsError(
-            f"The results at {results} are not what `hannan run` writes ({type(error).__name__}: "
+            f"The results at {results} were not written by `hannan run` ({type(error).__name__}: "
             f"{str(error)[:200]}). Delete them, and run the experiment again."
         ) from error
 
 
 def print_json(value: Any) -> None:
-    """One object, and nothing else on standard output."""
+    """Print one object, and nothing else, on standard output."""
     json.dump(value, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
     sys.stdout.write("\n")
 
 
 def stderr() -> Console:
-    """For progress and warnings, so that standard output holds results alone."""
+    """Return a console for progress and warnings: standard output has the results alone."""
     return Console(stderr=True)
 
 
 class RoundsPerSecond(ProgressColumn):
-    """How fast the rounds of all games together are played."""
+    """Rounds per second of all runs together."""
 
     def render(self, task: Task) -> Text:
-        """The speed since the start."""
+        """Return the speed since the start."""
         speed = task.finished_speed or task.speed
         return Text("" if speed is None else f"{speed:,.0f} rounds/s", style="dim")
 
 
 def rounds_bar(console: Console) -> Progress:
-    """A bar that counts rounds, with their speed and the time that remains."""
+    """Return a bar that counts rounds, with their speed and the remaining time."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -87,7 +85,7 @@ def rounds_bar(console: Console) -> Progress:
 
 
 def play_plan(plan: Plan, folder: Path, **options: Any) -> Run:
-    """Play a plan behind a bar; options as in `experiments.run`."""
+    """Run a plan and show its progress; options as in `experiments.run`."""
     with rounds_bar(stderr()) as bar:
         task = bar.add_task(escape(plan.title), total=plan.rounds or None)
 
@@ -98,7 +96,7 @@ def play_plan(plan: Plan, folder: Path, **options: Any) -> Run:
 
 
 def write_report_of(plan: Plan, done: Run, folder: Path, lead: Any = None) -> Path:
-    """The HTML report of what was played; `lead` is the answer that it begins with."""
+    """Write the HTML report of a run; it begins with the answer `lead`, if there is one."""
     from hannan.report import write_report
 
     path, about = folder / "report.html", (plan.title, plan.description)
@@ -106,7 +104,7 @@ def write_report_of(plan: Plan, done: Run, folder: Path, lead: Any = None) -> Pa
 
 
 def print_failures(done: Run) -> int:
-    """What could not be played; returns the exit status."""
+    """Print the runs that failed, and return the exit status."""
     for cell, failure in done.failures:
         stderr().print(f"[red]failed[/] {escape(cell.label)}: {escape(failure.error)}")
     if not done.failures:
@@ -145,7 +143,7 @@ def _world_table(title: str, rows: list[Row], mean: str) -> Table:
     first = rows[0]
     table = plain_table(f"{escape(title)}, {first.rounds:,} rounds\n")
     logged = any(row.effective < 0.999 * row.rounds for row in rows)
-    # In a world that reacts, everyone has a best policy of their own.
+    # In an environment that reacts, the best policy depends on the learner.
     common = first.best is not None and all(row.best == first.best for row in rows)
     hidden = {"best": common, "effective rounds": not logged}
     shown = [
@@ -162,7 +160,7 @@ def _world_table(title: str, rows: list[Row], mean: str) -> Table:
         best = [first.best.show(3) if name == "mean loss" else "" for name, _ in shown]
         name = "best in hindsight" if first.found is None else "best found"
         table.add_row(f"[dim]{name}[/]", *(f"[dim]{text}[/]" for text in best))
-    # Which models found the best policy, and how well hints did.
+    # The models that found the best policy, and the record of the hints.
     models = dict.fromkeys(row.found for row in rows if row.found is not None)
     notes = [f"best found in hindsight by: {name}." for name in models]
     notes += [f"{row.learner}: {row.hints}." for row in rows if row.hints is not None]
@@ -172,7 +170,7 @@ def _world_table(title: str, rows: list[Row], mean: str) -> Table:
 
 
 _COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
-    ("sees", lambda row: _SEES[row.feedback]),
+    ("feedback", lambda row: row.feedback),
     ("mean loss", lambda row: "" if row.mean_loss is None else row.mean_loss.show(3)),
     ("regret", lambda row: "" if row.regret is None else row.regret.show(0)),
     ("certificate", lambda row: "" if row.certificate is None else f"{row.certificate.mean:,.0f}"),

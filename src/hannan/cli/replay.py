@@ -27,7 +27,7 @@ _SHORT = 3.0  # seconds after which the first of them comes
 
 
 def _listed(ctx: click.Context, option: click.Parameter, values: tuple[str, ...]) -> Any:
-    """Names from one text with commas, or from several."""
+    """Return names from one text with commas, or from several texts."""
     names = [name.strip() for text in values for name in text.split(",") if name.strip()]
     return names or None
 
@@ -48,7 +48,7 @@ def _number_or_column(ctx: click.Context, option: click.Parameter, text: str | N
 
 
 def _option(flag: str, what: str, kind: Any = None, **more: Any) -> Any:
-    """An option whose type is a list of choices, one of click's, or the word that stands for it."""
+    """Make an option whose type is a list of choices, a type of click, or a placeholder."""
     if isinstance(kind, str):
         more["metavar"] = kind
     elif kind is not None:
@@ -62,69 +62,83 @@ def _several(flag: str, what: str) -> Any:
 
 @click.command()
 @click.argument("data", type=PATH)
-@_several("--context", "Columns known before deciding. [default: all that look useful]")
-@_several("--categorical", "Columns to be read as categories, whatever they look like.")
-@_several("--text", "Columns whose words are used.")
-@_option("--label", "The right class: playing another one costs 1.", "COLUMN")
-@_several("--labels", "The classes, in place of those found in the file.")
-@_several("--losses", "In place of --label: a column with the loss of each action.")
-@_several("--cost", "With --label: RIGHT:DONE=COST, such as yes:no=50, or a file with a matrix.")
-@_option("--current", "What your present system did.", "COLUMN")
-@_option("--action", "Of a log: the action that was taken.", "COLUMN")
-@_several("--actions", "The actions there are, in place of those found in the log.")
-@_option("--loss", "Of a log: what the action cost.", "COLUMN")
-@_option("--reward", "In place of --loss: what the action earned.", "COLUMN")
+@_several("--context", "Feature columns. [default: all columns that look like features]")
+@_several("--categorical", "Columns to read as categories, even if they hold numbers.")
+@_several("--text", "Columns with free text, of which each word is a feature.")
+@_option("--label", "Column with the right class; any other class costs 1.", "COLUMN")
+@_several("--labels", "Classes. [default: detected in the file]")
+@_several("--losses", "Columns with the loss of each action, in place of --label.")
+@_several(
+    "--cost", "Costs with --label: RIGHT:DONE=COST, such as yes:no=50, or a file with a matrix."
+)
+@_option("--current", "Column with the choice of your current rule.", "COLUMN")
+@_option("--action", "Logged action (for logs of another system).", "COLUMN")
+@_several("--actions", "Actions. [default: detected in the log]")
+@_option("--loss", "Loss of the logged action.", "COLUMN")
+@_option("--reward", "Reward of the logged action, in place of --loss.", "COLUMN")
 @_option(
     "--propensity",
-    "Of a log: the probability with which the action was taken.",
+    "Probability of the logged action: a column, one number, or an estimate.",
     "COLUMN|NUMBER|estimate",
     callback=_number_or_column,
 )
-@_option("--method", "How a log is replayed. [default: rejection]", ["rejection", "importance"])
+@_option(
+    "--method", "Method for replaying a log. [default: rejection]", ["rejection", "importance"]
+)
 @_option(
     "--floor",
     "Smallest propensity used by rejection; a larger floor keeps more rows but adds bias.",
     click.FloatRange(0.0, 1.0, min_open=True),
 )
-@_option("--missing", "drop: accept that more than a tenth of the rows is left out.", ["drop"])
-@_option("--unit", "Of losses or rewards, such as €.", default="")
+@_option("--missing", "drop: accept that more than a tenth of the rows are left out.", ["drop"])
+@_option("--unit", "Unit of losses or rewards, such as €.", default="")
 @_option(
     "--value-range",
-    "Range of the losses or rewards. [default: found in the file]",
+    "Range of the losses or rewards. [default: detected in the file]",
     "LOW,HIGH",
     callback=_range,
 )
 @_option(
     "--feedback",
-    "What learners are shown: all losses, or that of their action. [default: full]",
+    "Losses that learners observe: all (full), or only that of their action. [default: full]",
     ["full", "bandit"],
 )
 @_option(
     "--format",
-    "Of a file of Vowpal Wabbit. [default: as its name and first lines look]",
+    "Format of a Vowpal Wabbit file. [default: detected]",
     ["cb", "cb_adf", "dsjson"],
 )
-@_option("--hash", "Of such a file: hash its features to so many.", COUNT)
-@_option("--max-columns", "That the file may have. [default: 10000]", COUNT)
+@_option("--hash", "Number of hash buckets for the features of a Vowpal Wabbit file.", COUNT)
+@_option("--max-columns", "Maximum number of columns in the file. [default: 10000]", COUNT)
 @_option(
     "--max-unpacked",
-    "Bytes that a .gz file may have unpacked. [default: 50 times its size, 16 MiB at least]",
+    "Maximum size of an unpacked .gz file in bytes. [default: 50 times its size, at least 16 MiB]",
     COUNT,
 )
-@_option("--delimiter", "Between values. [default: found in the file]")
-@_option("--decimal", "Decimal mark. [default: found]", [".", ","])
-@_option("--encoding", "Of the text. [default: found: UTF-8 or Windows-1252]")
-@_option("--header/--no-header", "Whether there is one. [default: found]", default=None)
-@_option("--policies", "A policy class. [default: LinearPolicies]", "NAME")
-@click.option("--learner", "learners", multiple=True, metavar="NAME", help="Only these learners.")
-@_option("--rounds", "Only so many rows, from the first on.", COUNT)
+@_option("--delimiter", "Separator between values. [default: detected]")
+@_option("--decimal", "Decimal mark. [default: detected]", [".", ","])
+@_option("--encoding", "Text encoding. [default: detected: UTF-8 or Windows-1252]")
+@_option(
+    "--header/--no-header", "Whether the file has a header row. [default: detected]", default=None
+)
+@_option("--policies", "Policy class to learn. [default: LinearPolicies]", "NAME")
+@click.option(
+    "--learner",
+    "learners",
+    multiple=True,
+    metavar="NAME",
+    help="Only this learner; may be repeated.",
+)
+@_option("--rounds", "Use only the first N rows.", COUNT)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @_option("--seeds", "Number of seeds, from --seed on.", COUNT, default=1)
-@_option("--jobs", "Games to play in parallel.", COUNT, default=1)
+@_option("--jobs", "Runs in parallel.", COUNT, default=1)
 @_option("--output", "Folder for results and the HTML report.", PATH)
-@_option("--save", "Write a trained hn.Decider here.", PATH)
-@_option("--save-rule", "Write the best fixed rule here.", PATH)
-@_option("--decisions", "Write what the best choice does, a CSV.", PATH)
+@_option("--save", "Write a trained hn.Decider to this file.", PATH)
+@_option("--save-rule", "Write the best fixed rule to this file.", PATH)
+@_option(
+    "--decisions", "Write the best alternative's decision for each row to this CSV file.", PATH
+)
 @as_json
 def replay(
     data: Path,
@@ -135,12 +149,15 @@ def replay(
     decisions: Path | None,
     **options: Any,
 ) -> int:
-    """Replay DATA (.csv, .tsv, .txt, .jsonl, .vw, .dsjson, also packed, or .parquet) in its order.
+    """Compare your current rule with learners on past data.
 
-    What does your current rule cost, and what would the best choice have cost? DATA is a file, or -
-    for standard input. It holds for each row the right class (--label), the loss of every action
-    (--losses), or the outcome of one action (--action, --loss or --reward, --propensity). Files of
-    Vowpal Wabbit contain the costs themselves and need none of these options.
+    Prints the cost of your current rule and of the best alternative (a learner,
+    a fitted rule or a constant action), with confidence intervals. DATA is a
+    file (.csv, .tsv, .txt, .jsonl, .vw, .dsjson, also compressed, or .parquet),
+    or - for standard input. Each row states the right class (--label), the loss
+    of every action (--losses), or the outcome of one action (--action, --loss or
+    --reward, --propensity). Files of Vowpal Wabbit contain the costs and need
+    none of these options.
     """
     files = {"decider": save, "rule": save_rule, "decisions": decisions}
     try:
@@ -160,7 +177,7 @@ def replay(
 def _show(
     answer: Replay, data: Path, output: Path | None, files: dict[str, Path | None], as_json: bool
 ) -> None:
-    """Print what is asked for: one object, or the answer and the files that were written."""
+    """Print one JSON object, or the answer and the names of the written files."""
     report = None if output is None else str(output / "report.html")
     if as_json:
         results = None if output is None else str(output / "results.jsonl")
@@ -179,7 +196,7 @@ def _show(
 
 
 def _take_away(answer: Replay, files: dict[str, Path | None]) -> None:
-    """Write the files that are asked for."""
+    """Write the requested files."""
     try:
         if files["decisions"] is not None:
             answer.write_decisions(files["decisions"])
@@ -193,7 +210,7 @@ def _take_away(answer: Replay, files: dict[str, Path | None]) -> None:
 
 @contextmanager
 def _options() -> Iterator[None]:
-    """Name options in errors as they are typed."""
+    """Name options in errors as the user typed them."""
     try:
         yield
     except HannanError as error:
@@ -229,20 +246,20 @@ def _progress(silent: bool) -> Iterator[Callable[[str, int, int], None] | None]:
 
 
 class _Lines:
-    """Lines about progress, of a replay that takes some seconds."""
+    """Lines that report the progress of a replay of more than a few seconds."""
 
     def __init__(self, console: Console) -> None:
-        self._console, self._stage, self._told = console, "", 0.0
+        self._console, self._stage, self._last = console, "", 0.0
         self._start = monotonic()
 
     def __call__(self, stage: str, done: int, total: int) -> None:
         now = monotonic()
         late = _QUIET if stage == self._stage else 0.0
-        if now - self._told < late or now - self._start < _SHORT:
+        if now - self._last < late or now - self._start < _SHORT:
             return
         share = f", {100 * done // total} %" if total and stage == self._stage else ""
         self._console.print(escape(f"{stage}{share}"), soft_wrap=True, highlight=False)
-        self._stage, self._told = stage, now
+        self._stage, self._last = stage, now
 
 
 def _spooled(folder: Path) -> Path:

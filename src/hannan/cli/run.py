@@ -36,10 +36,10 @@ _BACKENDS = ("serial", "loky", "dask", "ray")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--output", type=PATH, help="Folder of results and report. [default: results/NAME]")
 @click.option("--backend", type=click.Choice(_BACKENDS), default="loky", show_default=True)
-@click.option("--jobs", type=COUNT, help="Cells at once. [default: one for each core]")
-@click.option("--address", help="Of a Dask scheduler or Ray cluster that is running.")
+@click.option("--jobs", type=COUNT, help="Runs in parallel. [default: one for each core]")
+@click.option("--address", help="Address of a running Dask scheduler or Ray cluster.")
 @click.option("--no-report", is_flag=True, help="Write no HTML report.")
-@click.option("--dry-run", is_flag=True, help="Only list the games; nothing is made or imported.")
+@click.option("--dry-run", is_flag=True, help="Only list the runs; import nothing.")
 @as_json
 def run(
     file: Path,
@@ -51,10 +51,11 @@ def run(
     dry_run: bool,
     as_json: bool,
 ) -> int:
-    """Play the experiment in FILE (TOML): learners x environments x seeds.
+    """Run an experiment file: learners, environments, seeds.
 
-    Finished cells are kept in OUTPUT/results.jsonl: an interrupted run goes on where it
-    stopped, and a repeated one plays nothing again.
+    FILE is in TOML. OUTPUT/results.jsonl holds the finished runs. Repeat the command to resume an
+    interrupted experiment: finished runs are not repeated. `hannan init` writes a
+    commented FILE to start from.
     """
     if dry_run:
         games = read_outline(file).games
@@ -76,7 +77,7 @@ def run(
 
 
 def _inside(results: Path, name: str) -> Path:
-    """A folder of results; a link that leads out of them is not followed."""
+    """Return a folder inside `results`; a link that leads out of it raises an error."""
     folder = results / name
     if not folder.resolve().is_relative_to(results.resolve()):
         raise ParameterError(f"{folder} leads out of {results}. Pass --output to write there.")
@@ -85,14 +86,14 @@ def _inside(results: Path, name: str) -> Path:
 
 def _print(plan: Plan, done: Run, folder: Path, report: Path | None, as_json: bool) -> None:
     rows = summarise(done.records, done.times)
-    kept = len(done.records) - done.played
+    reused = len(done.records) - done.played
     if as_json:
         summary: dict[str, Any] = {
             "name": plan.name,
             "results": str(folder / "results.jsonl"),
             "report": report and str(report),
             "played": done.played,
-            "kept": kept,
+            "reused": reused,
             "failures": {cell.label: failure.error for cell, failure in done.failures},
             "rows": [row.as_dict() for row in rows],
         }
@@ -100,9 +101,8 @@ def _print(plan: Plan, done: Run, folder: Path, report: Path | None, as_json: bo
         return
     console = Console()
     print_rows(console, rows, done.records)
-    verb = "was" if kept == 1 else "were"
-    cells = "1 cell" if done.played == 1 else f"{done.played} cells"
-    console.print(f"{cells} played, {kept} {verb} already in the results file.")
+    runs = "1 run" if done.played == 1 else f"{done.played} runs"
+    console.print(f"{runs} completed, {reused} reused from earlier results.")
     console.print(f"results: {folder / 'results.jsonl'}", soft_wrap=True)
     if report is not None:
         console.print(f"report:  {report}", soft_wrap=True)
@@ -121,13 +121,16 @@ def _print(plan: Plan, done: Run, folder: Path, report: Path | None, as_json: bo
     "formats",
     multiple=True,
     type=click.Choice(["png", "svg"]),
-    help="Of the figures; may be given twice. [default: both]",
+    help="Format of the figures; may be given twice. [default: both]",
 )
 @as_json
 def show(
     results: Path, report: Path | None, export: Path | None, formats: tuple[str, ...], as_json: bool
 ) -> None:
-    """Show RESULTS: the folder that `hannan run` or `hannan replay` wrote, or its results.jsonl."""
+    """Show the results of an earlier run or replay.
+
+    RESULTS is the folder that the command wrote, or results.jsonl in it.
+    """
     with reading(results):
         done, title, description = read_run(results)
         records, times = done.records, done.times
@@ -147,8 +150,8 @@ def show(
         if as_json:
             files = [str(path) for path in written]
             plain = {"rows": [row.as_dict() for row in rows]}
-            told = plain if answer is None else answer["results"]
-            print_json({**told, "files": files})
+            shown = plain if answer is None else answer["results"]
+            print_json({**shown, "files": files})
             return
         console = Console()
         if answer is None:
@@ -160,12 +163,12 @@ def show(
 
 
 def _answer(results: Path, title: str) -> dict[str, Any] | None:
-    """Return what a replay of this title wrote beside its results; None if there is nothing."""
+    """Return the answer that a replay with this title has stored, or None."""
     path = (results if results.is_dir() else results.parent) / "answer.json"
     if not path.is_file():
         return None
-    kept = dict(json.loads(path.read_bytes()))
-    return kept if kept["title"] == title else None
+    stored = dict(json.loads(path.read_bytes()))
+    return stored if stored["title"] == title else None
 
 
 def _print_answer(console: Console, answer: dict[str, Any]) -> None:
@@ -173,8 +176,8 @@ def _print_answer(console: Console, answer: dict[str, Any]) -> None:
     lead = Lead.from_dict(answer["page"])
     units = Units(rewards=lead.rewards, unit=lead.unit or "")
     wrap = not console.is_terminal
-    told = f"[bold]{escape(str(answer['results']['answer']))}[/]"
-    console.print(told, "", soft_wrap=wrap, sep="\n", highlight=False)
+    sentence = f"[bold]{escape(str(answer['results']['answer']))}[/]"
+    console.print(sentence, "", soft_wrap=wrap, sep="\n", highlight=False)
     title = f"{answer['title']}, {lead.rows:,} rounds"
     table = replay_table(title, units, answer["table"], console.width)
     console.print(table, "", sep="\n")

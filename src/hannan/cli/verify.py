@@ -1,4 +1,4 @@
-"""`hannan verify`: every claim of the paper, tried."""
+"""`hannan verify`: an experiment for every claim of the paper."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from hannan.verify import verify as try_claims
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="A few minutes (the default).")
-@click.option("--full", is_flag=True, help="Larger experiments, which take longer.")
+@click.option("--quick", is_flag=True, help="Run small experiments, about a minute (the default).")
+@click.option("--full", is_flag=True, help="Run larger experiments, which take longer.")
 @click.option("--only", multiple=True, metavar="NAME", help="Name of a claim; may be repeated.")
-@click.option("--seed", default=0, help="Seed of all experiments.")
+@click.option("--seed", default=0, help="Random seed of all experiments.")
 @click.option("--verbose", is_flag=True, help="Show every check of every claim.")
-@click.option("--report", metavar="FILE.html", help="Write all checks as a page, too.")
+@click.option("--report", metavar="FILE.html", help="Write all checks to this HTML page, too.")
 @as_json
 def verify(
     quick: bool,
@@ -36,7 +36,10 @@ def verify(
     report: str | None,
     as_json: bool,
 ) -> int:
-    """Try every lemma and theorem of the paper; exit code 1 if a claim fails."""
+    """Test every lemma and theorem of the paper by an experiment.
+
+    Each experiment could refute its claim. The exit code is 1 if a claim fails.
+    """
     if quick and full:
         raise click.UsageError("--quick and --full exclude each other.")
     verdicts = _verdicts(list(only) or None, full, seed)
