@@ -93,7 +93,7 @@ class ReplayAnswer:
             self.comparators.append(
                 Comparator(row, kind, played[0], place, curves[place], plain, unseen)
             )
-        self._bandit = any(row.feedback == "semi" for row in rows)
+        self._bandit = any(row.feedback == "bandit" for row in rows)
         # Where learners see one loss per row, a rule fitted to all losses is no choice.
         rules = ("rule",) if stream.logged or not self._bandit else ()
         self.choice = self.comparator("learner", "constant", *rules)

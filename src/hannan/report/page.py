@@ -156,7 +156,7 @@ def _section(i: int, section: Section, colours: Mapping[str, int]) -> str:
 
 def _facts(section: Section) -> str:
     results = [r["result"] for s in section.standings if s.learns for r in s.records]
-    words = {"full": "full information", "semi": "bandit feedback"}
+    words = {"full": "full information", "bandit": "bandit feedback"}
     feedback = {result["feedback"] for result in results} & words.keys()
     facts = [
         str(section.environment["type"]),
