@@ -109,7 +109,7 @@ def test_labels_are_replayed_with_all_that_is_asked(labelled):
 def test_bandit_feedback_has_its_own_learners(labelled):
     rows = rows_of(answer(labelled, "--label", "moved", "--feedback", "bandit", "--context", "a,b"))
     assert list(rows)[:3] == ["hn.bandit", "LinUCB", "EpsilonGreedy"]
-    assert rows["LinUCB"]["feedback"] == "semi"
+    assert rows["LinUCB"]["feedback"] == "bandit"
     assert rows["hn.bandit"]["mean"] < 0.25
     assert rows["hn.bandit"]["hints"]["share"] > 0.5
     assert rows["LinUCB"]["hints"] is None
