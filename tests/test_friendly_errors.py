@@ -162,5 +162,5 @@ def test_one_kind_of_feedback_has_several_names():
 
 def test_a_learner_is_checked_without_an_environment_where_its_policies_know_one():
     hn.checks.check_learner(hn.ContextFTPL(hn.oracles.AllPolicies(2, 2), seed=0), horizon=30)
-    with pytest.raises(hn.InputTypeError, match="check_learner needs rounds to try LinUCB on"):
+    with pytest.raises(hn.InputTypeError, match="check_learner needs an environment for LinUCB"):
         hn.checks.check_learner(hn.baselines.LinUCB(3))

@@ -268,7 +268,7 @@ def test_logs_of_items_go_there_and_back():
         ([["a"], ["b"], ["c"]], "takes numbers"),
         ("item_context.csv", "takes numbers"),
         ([[1.0], [np.nan], [2.0]], "feature 0 of action 1"),
-        (np.empty((3, 0)), "one feature at least"),
+        (np.empty((3, 0)), "at least one feature"),
         (item_context(item_id=[0, 1, 1]), "1 is there twice"),
         (item_context(item_id=[0, 1, 3]), "3 is none of them"),
         (item_context(item_id=["a", "b", "c"]), "'a' is none of them"),

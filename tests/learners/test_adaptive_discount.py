@@ -559,7 +559,7 @@ def test_discounts_outside_their_range_are_refused(discounts):
 def test_classes_that_change_themselves_and_loss_functions_are_refused():
     with pytest.raises(hn.ParameterError, match="changes with time. Use ContextFTPL"):
         hn.AdaptiveDiscount(hn.oracles.Switching(EXPERTS, 1, sequence=20))
-    with pytest.raises(hn.InputTypeError, match="takes policies"):
+    with pytest.raises(hn.InputTypeError, match="takes a policy class"):
         hn.AdaptiveDiscount([[0], [1]])
     learner = hn.AdaptiveDiscount(hn.oracles.Submodular(3), loss_range=(0, 3), seed=0)
     learner.act()

@@ -98,7 +98,7 @@ def test_separators_off_the_axes_are_recognised_too():
 
 
 def test_a_class_that_cannot_tell_says_so():
-    with pytest.raises(hn.ParameterError, match="cannot tell"):
+    with pytest.raises(hn.ParameterError, match="cannot decide"):
         separators.is_separator(hn.oracles.InterceptClassifiers(20, 0.1), np.ones((1, 20)))
 
 

@@ -34,9 +34,7 @@ def check_only_what_is_there_is_played(
         _require_refusals(asked, context, environment.n_actions, t)
         copies = asked.would_play(context, 2, available=there)
         if not set(copies) <= set(there):
-            raise AssertionError(
-                f"Copies of {learner!r} play {copies}, but only {there} are available."
-            )
+            raise AssertionError(f"Copies of {learner!r} play {copies}; available: {there}.")
         again = _step(asked, context, losses, there)
         if again != expected[t]:
             raise AssertionError(f"{learner!r}: rejected calls or questions changed its actions.")

@@ -28,10 +28,7 @@ _ROUNDING = 1e-4  # projected noise is stored in float32
 
 @dataclass(frozen=True)
 class Case:
-    """An oracle, its contexts, and rounds with small signed integer losses.
-
-    Sums of such losses are exact, and ties occur.
-    """
+    """An oracle, contexts, and rounds with small integer losses, so that sums are exact."""
 
     oracle: Oracle
     contexts: list[Any]
@@ -146,10 +143,7 @@ def check_contexts_are_stable(case: Case) -> None:
 
 
 def check_leaders_are_feasible(case: Case) -> None:
-    """Check that leaders choose at most m of the K elements, sorted, on every context.
-
-    The check includes leaders before any loss.
-    """
+    """Check that leaders, also before any loss, choose at most m of the K elements, sorted."""
     m = case.oracle.max_chosen
     for objective in (case.oracle.objective(), case.total(case.rounds())):
         noisy = objective.leaders(Draw(case.noise(), 0, _SCALE), _DRAWS)
@@ -179,10 +173,7 @@ def check_noisy_leaders_are_optimal(case: Case) -> None:
 
 
 def check_minima_are_the_leaders_values(case: Case) -> None:
-    """Check that minimal values are the leaders' values, with and without noise.
-
-    Approximate oracles are skipped.
-    """
+    """Check that minimal values of an exact oracle are its leaders' values, noisy or not."""
     if not case.oracle.exact:
         return
     rounds, noise = case.rounds(), case.noise()
@@ -294,10 +285,7 @@ def check_ties_break_the_same_way(case: Case) -> None:
 
 
 def check_duplicating_is_doubling(case: Case) -> None:
-    """Check that a round played twice counts as one round with twice the loss.
-
-    Approximate oracles are skipped.
-    """
+    """Check that a round played twice counts as doubled losses, if the oracle is exact."""
     if not case.oracle.exact:
         return
     rounds = case.rounds()

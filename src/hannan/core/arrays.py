@@ -54,7 +54,7 @@ def as_array(values: Any) -> NDArray[Any]:
     except (TypeError, ValueError, MemoryError):
         raise
     except Exception as error:  # __array__ of another class may raise anything
-        raise TypeError(f"{type(values).__name__} cannot be made an array") from error
+        raise TypeError(f"{type(values).__name__} cannot be converted to an array") from error
     if array.dtype.kind == "O":
         return _resolved(array)
     # Kernels are compiled for writable arrays; arrays borrowed from frames are read-only.

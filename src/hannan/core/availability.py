@@ -271,10 +271,7 @@ class AvailableCosts(Parametrised):
         self._inverse[seen, 0] = inverse - product**2 / bottom[:, None]
 
     def cheapest(self, context: Any, available: IntArray) -> tuple[int, bool]:
-        """Return the available action with the least loss, and whether all were observed.
-
-        Unobserved actions come first.
-        """
+        """Return the cheapest action, unobserved ones first, and whether all were observed."""
         values, known = self.guess(context)
         values = np.where(known, values, -np.inf)[available]
         return int(available[values.argmin()]), bool(known[available].all())

@@ -117,10 +117,7 @@ class Round:
 
     @property
     def comparable(self) -> bool:
-        """Whether `losses` define the loss of every policy.
-
-        For sets with unavailable elements, `losses` do not define it.
-        """
+        """Whether `losses` define every policy's loss: not for sets with unavailable elements."""
         return self.available is None or isinstance(self.action, int | np.integer)
 
     @property

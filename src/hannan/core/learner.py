@@ -417,10 +417,8 @@ class Learner(Parametrised, ABC):
 
         With `decide=True`, return the probabilities for `decide(context, available)`. These can
         differ: a learner with a predictor may use it more if a loss is known to arrive before the
-        next round.
-
-        The probabilities are exact if the learner has a formula. Otherwise, they are shares among
-        `draws` draws of `would_play`. The call does not affect later actions.
+        next round. The probabilities are exact if the learner has a formula. Otherwise, they are
+        shares among `draws` draws of `would_play`. The call does not affect later actions.
         """
         check_integer(self, "draws", draws, 2)
         if actions is not None:

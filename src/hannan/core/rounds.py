@@ -405,7 +405,9 @@ class Ledger(Stored):
             key = context_key if oracle is None else oracle.key
             same = same and key(decision.context) == key(opened.context)
             if not same or not same_action(decision.action, opened.answer):
-                raise DecisionError(f"Decision {number} was made by another learner.")
+                raise DecisionError(
+                    f"Decision {number} was made by another learner: report its loss there."
+                )
         return opened
 
     def forget(self, opened: OpenRound) -> None:

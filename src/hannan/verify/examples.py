@@ -45,7 +45,7 @@ def _play(
 def _rates(
     size: str, bound: Callable[[int, str], Bound], rate: Callable[[int], float]
 ) -> Iterator[Check]:
-    """Check the erratum: the printed theorem grows by a quarter of a power more than stated."""
+    """Check the erratum: the printed bound grows by a quarter of a power more than stated."""
     few, many = 2**16, 2**20
 
     def power(form: str) -> float:

@@ -106,7 +106,9 @@ def unpack(content: memoryview, path: str) -> tuple[dict[str, Any], memoryview]:
         )
     found = hashlib.blake2b(content[:-DIGEST], digest_size=DIGEST).digest()
     if found != content[-DIGEST:]:
-        raise DamagedFileError(f"{path} is damaged or was changed: its checksum does not match.")
+        raise DamagedFileError(
+            f"{path} is damaged or was changed: its checksum does not match. Restore a backup."
+        )
     if frame > FRAME:
         raise NewerFileError(
             f"{path} was written by a newer version of Hannan (frame {frame}; this one reads up "

@@ -90,8 +90,7 @@ class Names:
         if not any(f"{module}.".startswith(f"{each}.") for each in (*known, *self._modules)):
             raise UntrustedError(
                 f"The file names {name:.200}, which is not part of Hannan. If you trust the file, "
-                f"pass trusted=[{module.partition('.')[0][:80]!r}], or pass the object itself in "
-                "trusted=[…]."
+                f"pass trusted=[{module.partition('.')[0][:80]!r}] or the object itself."
             )
         return _imported(module, attribute, name)
 
