@@ -87,7 +87,7 @@ def test_rewards_of_sets_are_negative_losses():
 def test_losses_of_all_elements_where_those_chosen_are_wanted():
     learner = hn.ContextSemiBanditFTPL(hn.oracles.Subsets(4, 2), seed=0)
     action = learner.act()
-    with pytest.raises(hn.LossError, match=r"2 numbers.*give losses\[action\].*ContextFTPL"):
+    with pytest.raises(hn.LossError, match=r"2 numbers.*pass losses\[action\].*ContextFTPL"):
         learner.update(np.zeros(4))
     learner.update(np.zeros(4)[action])
     with pytest.raises(hn.ParameterError, match="cannot take more actions"):
@@ -102,7 +102,7 @@ def test_losses_of_all_elements_where_those_chosen_are_wanted():
 def test_losses_where_nothing_was_chosen(loss):
     learner = hn.ContextSemiBanditFTPL(hn.oracles.Subsets(4, 2, exactly=False), seed=0)
     assert len(learner.act(available=[])) == 0
-    with pytest.raises(hn.LossError, match=r"Nothing was chosen.*give \[\]"):
+    with pytest.raises(hn.LossError, match=r"has no elements.*Pass \[\]"):
         learner.update(loss)
     learner.update([])
     assert learner.rounds == 1

@@ -395,7 +395,7 @@ def test_the_law_may_be_known_on_some_contexts_only():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"loss_range": None}, "known range"),
+        ({"loss_range": None}, "finite loss range"),
         ({"resampling": "often"}, "resampling"),
         ({"resampling": "separate"}, "resampling"),
         ({"resampling": None}, "resampling"),

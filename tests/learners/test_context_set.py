@@ -74,7 +74,7 @@ def test_an_empty_pool_is_refused():
 
 @pytest.mark.parametrize("given", [[0, 1], hn.Pool([0, 1])])
 def test_contexts_and_a_separator_together_are_refused(given):
-    with pytest.raises(hn.ParameterError, match="not both"):
+    with pytest.raises(hn.ParameterError, match="cannot be combined"):
         hn.ContextFTPL(table(), given, separator=[0, 1])
 
 

@@ -229,7 +229,7 @@ def test_rewards_and_other_ranges():
 
 
 def test_predictors_must_suit_the_actions():
-    with pytest.raises(hn.ParameterError, match="Blend is for actions that are the same"):
+    with pytest.raises(hn.ParameterError, match="Blend is for fixed actions"):
         base(predictor=hn.predictors.Blend())
     with pytest.raises(hn.ParameterError, match="Hybrid is for actions with features"):
         hn.bandit(3, predictor=hn.predictors.Hybrid())
@@ -269,7 +269,7 @@ def test_learners_that_cannot_deal_with_them_refuse_by_name(make, oracle):
 
 
 def test_theorems_epsilon_needs_a_number_of_actions():
-    with pytest.raises(hn.ParameterError, match="come and go"):
+    with pytest.raises(hn.ParameterError, match="fixed number of actions"):
         base(epsilon="theorem", horizon=100, contexts=menus(2))
 
 

@@ -150,7 +150,7 @@ def test_logged_decisions_are_learned(name):
     assert np.mean(np.array(drawn) == 2) > 0.8
     said = learner.certificate()
     assert np.isnan(float(said))
-    assert any("600 decisions of others" in note for note in said.notes)
+    assert any("600 logged decisions" in note for note in said.notes)
     assert learner.regret_bound() is None
     twin = reread(learner)
     assert content(twin) == content(learner)

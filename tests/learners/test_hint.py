@@ -404,7 +404,7 @@ def test_a_predictor_trusted_without_limit_is_always_followed(kind):
         ({"floor": -0.1}, "'floor' parameter"),
         ({"share": 1.5}, "'share' parameter"),
         ({"baseline": "square"}, "'baseline' parameter"),
-        ({"budget": None, "baseline": None}, "got neither"),
+        ({"budget": None, "baseline": None}, "got None for both"),
         ({"budget": None}, "without hints"),
     ],
 )

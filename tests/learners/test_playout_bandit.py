@@ -174,7 +174,7 @@ def test_another_context_than_announced_is_refused_and_changes_nothing():
     sequence = [0, 1, 2, 0, 1, 2]
     learner, twin = (hn.PlayoutBandit(oracle, sequence, seed=1) for _ in range(2))
     for t, context in enumerate(sequence):
-        with pytest.raises(hn.ContextError, match=f"round {t} brings context {context}"):
+        with pytest.raises(hn.ContextError, match=f"declares {context} for round {t}"):
             learner.act((context + 1) % 3)
         assert learner.act(context) == twin.act(context)
         for one in (learner, twin):
@@ -187,7 +187,7 @@ def test_a_decision_beside_an_open_round_is_for_the_next_one():
     oracle, sequence = hn.oracles.AllPolicies(2, 3), [0, 1, 0]
     learner = hn.PlayoutBandit(oracle, sequence, seed=0)
     learner.act(0)
-    with pytest.raises(hn.ContextError, match="round 1 brings context 1"):
+    with pytest.raises(hn.ContextError, match="declares 1 for round 1"):
         learner.decide(0)
     decision = learner.decide(1)
     learner.update(0.5)
@@ -202,7 +202,7 @@ def test_decisions_in_flight_each_have_their_round():
     sequence = [0, 1, 1, 0]
     learner = hn.PlayoutBandit(oracle, sequence, seed=0)
     first, second = learner.decide_many([0, 1])
-    with pytest.raises(hn.ContextError, match="round 2 brings context 1"):
+    with pytest.raises(hn.ContextError, match="declares 1 for round 2"):
         learner.decide(0)
     learner.forget(first)
     third = learner.decide(1)

@@ -140,7 +140,7 @@ def test_another_context_than_announced_is_refused_and_changes_nothing():
     sequence = [0, 1, 2, 0, 1, 2]
     learner, twin = (hn.PlayoutFTPL(oracle, sequence, seed=1) for _ in range(2))
     for t, context in enumerate(sequence):
-        with pytest.raises(hn.ContextError, match=f"round {t} brings context {context}"):
+        with pytest.raises(hn.ContextError, match=f"declares {context} for round {t}"):
             learner.act((context + 1) % 3)
         assert learner.act(context) == twin.act(context)
         for one in (learner, twin):

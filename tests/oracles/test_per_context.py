@@ -173,7 +173,7 @@ def test_only_all_contexts_separate():
 def test_repeated_contexts_are_listed_once_and_unknown_ones_refused():
     oracle = PerContext(PAIRS, ["a", "b", "a"])
     assert oracle.contexts == ["a", "b"]
-    with pytest.raises(hn.ContextError, match="not among the 2 declared contexts"):
+    with pytest.raises(hn.ContextError, match="not among the 2 contexts"):
         oracle.check_context("c")
     with pytest.raises(hn.ContextError, match="0 to 2"):
         PerContext(PAIRS, 3).check_context(3)

@@ -154,8 +154,8 @@ class ContextSet(Stored):
             raise refuse(owner, name, "a non-empty sequence of contexts", given)
         if name == "separator" and oracle.separates(self.points) is False:
             raise ParameterError(
-                f"separator= has {len(self.points)} contexts, but two different policies agree on "
-                "all of them. Add contexts on which these policies differ."
+                "separator= does not separate the policy class: two different policies agree on "
+                f"all its {len(self.points)} contexts. Add contexts on which they differ."
             )
         if name == "contexts" and not pool:
             self.setting = "transductive"
