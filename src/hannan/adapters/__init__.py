@@ -1,4 +1,4 @@
-"""Doors to other libraries; each is opened only when it is asked for."""
+"""Adapters to other libraries; each adapter is imported only when it is used."""
 
 import importlib
 from typing import TYPE_CHECKING, Any

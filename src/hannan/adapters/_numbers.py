@@ -1,4 +1,4 @@
-"""Numbers for actions that other libraries know by their names or features."""
+"""Number the actions that other libraries identify by labels or features."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
@@ -8,9 +8,10 @@ from hannan.core.params import short
 
 
 class Numbering:
-    """Numbers 0, 1, … for actions: as they first come, or in the order of a list of all of them.
+    """Numbers 0, 1, … for actions: in their order of appearance, or in the order of a given list.
 
-    `of` changes nothing; `keep` gives new ones their numbers. `labels` has the actions by number.
+    `of` changes nothing; `keep` assigns numbers to new actions. `labels` holds the actions by
+    number.
     """
 
     def __init__(self, listed: Sequence[Any] | None = None) -> None:
@@ -20,32 +21,32 @@ class Numbering:
         self.keep(listed or ())
 
     def of(self, actions: Sequence[Any], limit: int | None = None, advice: str = "") -> list[int]:
-        """Return the numbers of the actions of a round; a learner may have room for `limit`."""
+        """Return the numbers of the actions of a round, of which a learner has at most `limit`."""
         keys = list(map(action_key, actions))
         if len(set(keys)) < len(keys):
             twice = actions[next(i for i, key in enumerate(keys) if keys.count(key) > 1)]
             raise ParameterError(
                 f"A round offers the action {short(twice)} more than once, {short(actions)}: "
-                "nothing tells them apart. Leave one out, or give each a name of its own."
+                "they cannot be distinguished. Leave one out, or give them different names."
             )
         fresh = [key for key in keys if key not in self._places]
         if fresh and self.fixed:
             raise ParameterError(
                 f"A round offers the action {short(actions[keys.index(fresh[0])])}, which is not "
-                "in the list actions=. Add it there, or leave out the rounds that have it."
+                "in the list actions=. Add the action to the list, or leave out such rounds."
             )
         known = self._places | {key: len(self._places) + i for i, key in enumerate(fresh)}
         numbers = [known[key] for key in keys]
         if limit is not None and max(numbers, default=0) >= limit:
             raise ParameterError(
-                f"A round offers the action {short(actions[numbers.index(max(numbers))])}, and the "
-                f"learner has no more than {limit}, which are taken. Make the learner with as many "
-                f"actions as there are in all{advice}."
+                f"A round offers the action {short(actions[numbers.index(max(numbers))])}, but all "
+                f"{limit} actions of the learner are taken. Create the learner with the total "
+                f"number of actions{advice}."
             )
         return numbers
 
     def keep(self, actions: Sequence[Any]) -> None:
-        """Give new ones among these actions their numbers."""
+        """Assign numbers to the new ones among these actions."""
         for action in actions:
             key = action_key(action)
             if key not in self._places:
@@ -54,7 +55,7 @@ class Numbering:
 
 
 def action_key(action: Any) -> Hashable:
-    """What tells an action from others: lists count as tuples, dictionaries by what they hold."""
+    """Return a hashable key of an action: lists become tuples, dictionaries sets of their items."""
     try:
         hash(action)
     except TypeError:

@@ -1,4 +1,4 @@
-"""Learners that other libraries tell the reward of one action, and losses made of rewards."""
+"""Learners that other libraries give the reward of one action, and losses from rewards."""
 
 import math
 from typing import Any
@@ -11,40 +11,41 @@ from hannan.experiments.game import nested
 
 
 def check_bandit(owner: str, learner: Any) -> None:
-    """Refuse what cannot learn from the reward of one action."""
+    """Raise an error unless a learner can learn from the reward of a single action."""
     if not isinstance(learner, Learner):
         raise refuse(owner, "learner", "a learner with bandit feedback", learner)
     if getattr(learner, "learns", True) and learner.feedback is Feedback.FULL:
         raise ParameterError(
-            f"{type(learner).__name__} learns from the losses of all actions, and {owner} tells "
-            "the reward of one. Use a learner with bandit feedback, as ContextSemiBanditFTPL."
+            f"{type(learner).__name__} learns from the losses of all actions, but {owner} reports "
+            "only one reward. Use a learner with bandit feedback, such as ContextSemiBanditFTPL."
         )
     if getattr(learner.oracle, "max_chosen", 1) > 1:
         raise ParameterError(
-            f"{owner} plays single actions, and {type(learner.oracle).__name__} chooses sets."
+            f"{owner} plays single actions, but {type(learner.oracle).__name__} chooses sets. Use "
+            "an oracle with single actions."
         )
 
 
 def count_actions(learner: Learner) -> int:
-    """Return how many actions a learner chooses among."""
+    """Return the number of actions of a learner."""
     if learner.action_count is None:
         raise ParameterError(
-            f"{type(learner).__name__} does not know its number of actions: give its oracle "
-            "n_actions=."
+            f"{type(learner).__name__} does not know its number of actions: pass n_actions= to "
+            "its oracle."
         )
     return learner.action_count
 
 
 def losses_of(learner: Learner) -> LossRange:
-    """Return the range of losses that a learner, or one inside it, is made for."""
+    """Return the loss range of a learner, or of a learner inside it."""
     ranges = (getattr(part, "loss_range", None) for part in nested(learner))
     return next(filter(None, ranges), (0.0, 1.0))
 
 
 class Scale:
-    """Rewards or costs in a range as losses: 0 for the best, 1 for the worst.
+    """Conversion of rewards or costs in a range to losses: 0 for the best, 1 for the worst.
 
-    `name` is that of the parameter, reward_range or cost_range; `advice` ends messages.
+    `name` is the name of the parameter, reward_range or cost_range; `advice` ends messages.
     """
 
     def __init__(
@@ -52,18 +53,18 @@ class Scale:
         owner: object,
         given: Any,
         name: str = "reward_range",
-        advice: str = "Pass the range they really have.",
+        advice: str = "Pass the true range.",
     ) -> None:
         self._low, self._high = check_bounded_range(owner, given, name)
         rewards = name == "reward_range"
         self.best, worst = (self._high, self._low) if rewards else (self._low, self._high)
-        self.width = worst - self.best  # from the best to the worst, so negative for rewards
+        self.width = worst - self.best  # worst minus best, negative for rewards
         what = "Rewards" if rewards else "Costs"
         self._accepted = f"{what} must lie in {name}=({self._low:g}, {self._high:g})"
         self._advice = advice
 
     def loss(self, reward: Any, clip: bool = False) -> float:
-        """Return the loss in [0, 1] of a reward, which may be moved to the end of its range."""
+        """Return the loss in [0, 1] of a reward, which `clip` moves into its range first."""
         try:
             value = math.nan if isinstance(reward, str) else float(reward)
         except (TypeError, ValueError):
@@ -80,7 +81,7 @@ class Scale:
         return np.abs(values - self.best) / (self._high - self._low)
 
     def rewards(self, who: str, losses: FloatArray) -> FloatArray:
-        """Return the rewards that have these losses; `who` needs them to lie in [0, 1]."""
+        """Return the rewards of these losses; `who` needs losses in [0, 1]."""
         _check_inside(losses, (0.0, 1.0), f"{who} needs losses in [0, 1]", "Rescale them first.")
         return self.best + losses * self.width
 

@@ -1,4 +1,4 @@
-"""Rows of numbers from features by name."""
+"""Convert named features to feature vectors."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
@@ -13,12 +13,13 @@ Encoding = Sequence[Hashable] | int | Callable[[Any], Any] | None
 
 
 class Rows:
-    """How features by name become a row, as a parameter of an adapter says.
+    """Conversion of named features to a feature vector, as a parameter of an adapter declares it.
 
-    Names: those features in that order, 0 where one is missing; text is a feature "name=text" of
-    value 1. Others are refused, or left out if not `strict`. A number n: each feature is added,
-    with a sign, to one of n columns by a hash of its name. A function: what it returns is the
-    context. None: the names of the first mapping that was kept; others are refused.
+    - Names: the features with these names, in this order, 0 for a missing one. Text is a feature
+      "name=text" with value 1. Other features raise `ContextError`, or are ignored if not `strict`.
+    - A number n: a hash of the name adds each feature, with a sign, to one of n columns.
+    - A function: its result is the context.
+    - None: the names of the first stored mapping; other features raise `ContextError`.
     """
 
     def __init__(
@@ -39,17 +40,17 @@ class Rows:
 
     @property
     def known(self) -> bool:
-        """Whether it was said which features there are."""
+        """Whether the features are declared."""
         return bool(self._names) or self._hasher is not None
 
     def __call__(self, context: Any) -> Any:
-        """Return the row of a mapping; what is not one passes as it is."""
+        """Return the feature vector of a mapping; return any other context unchanged."""
         if self.function is not None:
             return self.function(context)
         return self._row(context) if isinstance(context, Mapping) else context
 
     def keep(self, context: Any) -> None:
-        """Remember the names of a mapping that was accepted, if none are known yet."""
+        """Store the names of an accepted mapping, if no names are known yet."""
         if not self.known and isinstance(context, Mapping):
             self._names = tuple(context)
 
@@ -62,15 +63,15 @@ class Rows:
         unknown = [name for name in values if name not in names]
         if unknown and self._strict:
             raise ContextError(
-                f"Features {unknown} are not among those known, {list(names)}. Name all that "
-                f"count, {self.parameter}=[…], which does not list them; or hash all of them, "
+                f"Unknown features {unknown}; the known features are {list(names)}. Pass "
+                f"{self.parameter}=[…] with the names of all features, or hash the features with "
                 f"{self.parameter}=<number of columns>."
             )
         return np.array([values.get(name, 0.0) for name in names])
 
 
 def _entry(name: Hashable, value: Any, names: Sequence[Hashable]) -> tuple[Hashable, float]:
-    """The name and the number of a feature; text is an indicator."""
+    """Return the name and the number of a feature; text becomes an indicator."""
     if isinstance(value, str) and name not in names:
         return f"{name}={value}", 1.0
     try:
@@ -79,6 +80,6 @@ def _entry(name: Hashable, value: Any, names: Sequence[Hashable]) -> tuple[Hasha
         return name, float(value)
     except (TypeError, ValueError):
         raise ContextError(
-            f"Feature {name!r} must be a number; got {value!r}. Encode it, or hash the features, "
-            "which takes text."
+            f"Feature {name!r} must be a number; got {value!r}. Encode the feature, or hash the "
+            "features, which supports text."
         ) from None

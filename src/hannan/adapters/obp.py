@@ -1,6 +1,6 @@
-"""Logged feedback of the Open Bandit Pipeline (obp), from and to logs of ours.
+"""Convert logged feedback of the Open Bandit Pipeline (obp) from and to a `Log`.
 
-Dictionaries and arrays only: obp itself, which needs PyTorch, is not.
+This needs only dictionaries and arrays, not obp itself (which requires PyTorch).
 """
 
 from collections.abc import Mapping
@@ -24,25 +24,26 @@ def log_from_obp(
     reward_range: tuple[float, float] = (0.0, 1.0),
     action_context: Any = None,
 ) -> Log:
-    r"""A dictionary of obp's logged feedback as a log of ours.
+    r"""Convert obp's dictionary of logged feedback to a `Log`.
 
-    A reward r in [low, high] is the loss :math:`(high - r)/(high - low)`; one outside is refused.
-    The position at which an action was shown is no part of a log: append it to the contexts if
-    policies are to know it.
+    A reward r in [low, high] is the loss :math:`(high - r)/(high - low)`; a reward outside the
+    range raises `LossError`. A log has no position of an action: append it to the contexts if
+    policies need it.
 
     Parameters
     ----------
     feedback
-        With n_actions, context, action, reward and pscore, as obp's datasets give it; pi_b, of
-        shape [n, K, positions], is kept as the log's distribution, and needs position where there
-        are several. The rest is not used.
+        Dictionary with n_actions, context, action, reward and pscore, as obp's datasets return it.
+        If present, pi_b of shape [n, K, positions] becomes the distribution of the log; with
+        several positions it needs position. Other entries are ignored.
     reward_range
         (low, high) of the rewards.
     action_context
-        Features of the items, [K, q], which make a log of described actions: each context is then a
-        `Menu` of all K items, whose ids are their numbers. Of a frame, such as the file
-        ``item_context.csv`` of the Open Bandit Dataset, the column item_id says whose row it is, a
-        column without a name is no feature, and text counts as one indicator for each value.
+        Features of the items, [K, q], for a log of actions with features: each context is then a
+        `Menu` of all K items, whose ids are their numbers. In a frame, such as the file
+        ``item_context.csv`` of the Open Bandit Dataset, the column item_id names the item of each
+        row. A column without a name is ignored, and text becomes one indicator per value. Default
+        None.
 
     Examples
     --------
@@ -58,13 +59,13 @@ def log_from_obp(
     """
     if not isinstance(feedback, Mapping):
         raise InputTypeError(
-            f"log_from_obp takes a dictionary of obp's logged feedback; got {short(feedback)}."
+            f"log_from_obp needs a dictionary of obp's logged feedback; got {short(feedback)}."
         )
     for name in ("n_actions", "action", "reward", "pscore"):
         if feedback.get(name) is None:
             raise ParameterError(
-                "log_from_obp needs feedback with n_actions, action, reward and pscore, the "
-                f"probabilities of the actions taken; {name!r} is missing."
+                f"{name!r} is missing. log_from_obp needs feedback with n_actions, action, reward "
+                "and pscore, the propensities."
             )
     losses = Scale("log_from_obp", reward_range).losses(_rewards(feedback["reward"]))
     log = Log(
@@ -89,24 +90,25 @@ def log_to_obp(
     inverse: str = "propensities",
     action_context: Any = None,
 ) -> dict[str, Any]:
-    r"""A log of ours as a dictionary of obp's logged feedback.
+    r"""Convert a `Log` to obp's dictionary of logged feedback.
 
-    The loss ℓ in [0, 1] becomes the reward :math:`high - \ell\,(high - low)`. What a log does not
-    tell is None: expected_reward, position, and pi_b where it has no distribution.
+    The loss ℓ in [0, 1] becomes the reward :math:`high - \ell\,(high - low)`. Entries that a log
+    does not contain are None: expected_reward, position, and (without a distribution in the log)
+    pi_b.
 
     Parameters
     ----------
     log
-        With losses in [0, 1], contexts that are vectors, numbers (a column) or absent (a column of
-        zeros), and all actions available in every round. The features of described actions are
-        the action_context, so all menus must be alike.
+        Log with losses in [0, 1] and all actions available in every round. Its contexts are
+        vectors, numbers (one column) or absent (a column of zeros). The features of actions become
+        the action_context, so all menus must be equal.
     reward_range
         (low, high) of the rewards.
     inverse
-        "propensities", or "weights": pscore is then one over the log's weights, so that what obp
-        divides by is unbiased; pi_b is left out.
+        "propensities" (default), or "weights": pscore is then 1 divided by the weights of the log,
+        so that obp's importance weights are unbiased; pi_b becomes None.
     action_context
-        Features [K, p] of the actions, for obp's regressions; by default one indicator for each.
+        Features [K, p] of the actions, for obp's regressions. Default: one indicator per action.
 
     Examples
     --------
@@ -121,15 +123,15 @@ def log_to_obp(
     rewards = Scale("log_to_obp", reward_range).rewards("log_to_obp", log.losses)
     check_choice("log_to_obp", "inverse", inverse, ("propensities", "weights"))
     if inverse == "weights" and log.weights is None:
-        raise ParameterError("inverse='weights' needs a log with weights=; this one has none.")
+        raise ParameterError("inverse='weights' needs a log with weights=; this log has none.")
     if log.takes_items:
         action_context = log.contexts[0].rows if action_context is None else action_context
         log = _undescribed(log)
     if not log.allowed.all():
         raise ParameterError(
-            "obp's feedback has no field for the actions available in a round. To leave them out, "
-            "give dataclasses.replace(log, available=None); policy_to_obp(policy, log) keeps a "
-            "policy to them."
+            "obp's feedback has no field for the available actions of a round. To drop them, "
+            "pass dataclasses.replace(log, available=None); policy_to_obp(policy, log) restricts "
+            "a policy to them."
         )
     plain = inverse == "propensities"
     features = np.eye(log.n_actions) if action_context is None else as_floats(action_context)
@@ -151,16 +153,16 @@ def log_to_obp(
 
 
 def policy_to_obp(policy: Any, log: Log, *, draws: int = 1000) -> FloatArray:
-    """A policy as obp's `action_dist`, of shape [n, K, 1].
+    """Return the action probabilities of a policy as obp's `action_dist`, of shape [n, K, 1].
 
     Parameters
     ----------
     policy
-        As in `off_policy.evaluate`.
+        Policy, as in `off_policy.evaluate`.
     log
-        Whose contexts are asked about.
+        Log with the contexts.
     draws
-        For a learner that does not know its own distribution.
+        Number of samples, for a learner that does not know its action distribution. Default 1000.
 
     Examples
     --------
@@ -173,36 +175,36 @@ def policy_to_obp(policy: Any, log: Log, *, draws: int = 1000) -> FloatArray:
 
 
 def _undescribed(log: Log) -> Log:
-    """A log whose menus are all alike, with what else is in them as contexts."""
+    """Return the log with the contexts of its menus, which must have the same items."""
     first = log.contexts[0].with_context(None)
     for t, menu in enumerate(log.contexts):
         if menu.with_context(None) != first:
             raise ParameterError(
-                f"obp's feedback describes the same items in all rounds, and round {t} of the log "
-                "offers others than round 0."
+                f"obp's feedback needs the same items in all rounds, but round {t} of the log "
+                "offers other items than round 0."
             )
     return replace(log, contexts=[menu.context for menu in log.contexts], available=None)
 
 
 def _items(given: Any, n_actions: int) -> FloatArray:
-    """The row of each item, [K, q]."""
+    """Return the features of each item, [K, q]."""
     table = _item_columns(given, n_actions) if is_frame(given) else given
     try:
         rows = np.array(as_floats(table))
     except (TypeError, ValueError):
         raise InputTypeError(
-            f"action_context= takes numbers, one row for each item, or a frame; got {short(given)}."
+            f"action_context= needs numbers, one row per item, or a frame; got {short(given)}."
         ) from None
     if rows.ndim != 2 or len(rows) != n_actions:
         raise ParameterError(
-            f"action_context= must describe all {n_actions} items of the feedback, one in each "
-            f"row; got an array of shape {rows.shape}."
+            f"action_context= must have one row for each of the {n_actions} items of the feedback; "
+            f"got an array of shape {rows.shape}."
         )
     return rows
 
 
 def _item_columns(frame: Any, n_actions: int) -> FloatArray:
-    """The columns of a frame as numbers, in the order of the items."""
+    """Return the columns of a frame as numbers, in the order of the items."""
     order: Any = None
     found: list[FloatArray] = []
     for name, column in columns_of(frame):
@@ -214,8 +216,8 @@ def _item_columns(frame: Any, n_actions: int) -> FloatArray:
         elif any(map(missing, values)):
             row = next(i for i, value in enumerate(values) if missing(value))
             raise ContextError(
-                f"Features of items must not be missing; row {row} of the column {name!r} of "
-                "action_context= has none. Fill it in first."
+                f"Row {row} of the column {name!r} of action_context= is missing. Fill in missing "
+                "features of items first."
             )
         elif all(isinstance(value, str) for value in values):
             levels = sorted(set(values))
@@ -225,17 +227,16 @@ def _item_columns(frame: Any, n_actions: int) -> FloatArray:
                 found.append(as_floats(values))
             except (TypeError, ValueError):
                 raise InputTypeError(
-                    f"The column {name!r} of action_context= must hold numbers in all rows, or "
-                    "text in all."
+                    f"The column {name!r} of action_context= must hold only numbers or only text."
                 ) from None
     if not found:
-        raise ParameterError("action_context= has no column of features.")
+        raise ParameterError("action_context= has no column of features. Pass at least one.")
     table = np.column_stack(found).astype(np.float64)
     return table if order is None else table[order]
 
 
 def _order(ids: Any, n_actions: int) -> IntArray:
-    """Where the row of each item is."""
+    """Return the index of the row of each item."""
     given = as_array(ids)
     if given.dtype.kind not in "iu" or sorted(given.tolist()) != list(range(n_actions)):
         found = as_list(given)
@@ -243,9 +244,9 @@ def _order(ids: Any, n_actions: int) -> IntArray:
         twice = [one for i, one in enumerate(found) if one in found[:i]]
         lost = [one for one in range(n_actions) if one not in found]
         if wrong:
-            what = f"{wrong[0]!r:.100} is none of them"
+            what = f"{wrong[0]!r:.100} is not one of them"
         else:
-            what = f"{twice[0]} is there twice" if twice else f"{lost[0]} is missing"
+            what = f"{twice[0]} occurs twice" if twice else f"{lost[0]} is missing"
         raise ParameterError(
             f"The item_id of action_context= must be the actions 0 to {n_actions - 1}, each once; "
             f"{what}."
@@ -259,12 +260,12 @@ def _rewards(given: Any) -> FloatArray:
     except (TypeError, ValueError):
         raise InputTypeError("The reward of obp's feedback must be numbers.") from None
     if found.ndim != 1 or not np.isfinite(found).all():
-        raise LossError("The reward of obp's feedback must be finite numbers, one for each round.")
+        raise LossError("The reward of obp's feedback must be finite numbers, one per round.")
     return found
 
 
 def _action_distribution(feedback: Mapping[str, Any], n: int) -> FloatArray | None:
-    """pi_b at the position of each round."""
+    """Return pi_b at the position of each round."""
     if feedback.get("pi_b") is None:
         return None
     table = as_floats(feedback["pi_b"])
@@ -273,16 +274,16 @@ def _action_distribution(feedback: Mapping[str, Any], n: int) -> FloatArray | No
     given = feedback.get("position")
     if given is None and table.shape[2] != 1:
         raise ParameterError(
-            f"pi_b has the distributions of {table.shape[2]} positions, so position must say at which of "
-            f"them each of {n} rounds was; got None."
+            f"pi_b has the distributions of {table.shape[2]} positions; got position=None. Pass "
+            f"the position of each of the {n} rounds."
         )
     place: IntArray = np.zeros(n, dtype=np.intp) if given is None else as_array(given)
     if place.shape != (n,) or place.dtype.kind not in "iu":
         raise ParameterError(f"position must hold {n} integers, or be None.")
     if n and not (place.min() >= 0 and place.max() < table.shape[2]):
         raise ParameterError(
-            f"position must lie between 0 and {table.shape[2] - 1}, as pi_b says; got values from "
-            f"{place.min()} to {place.max()}."
+            f"position must lie between 0 and {table.shape[2] - 1}, the positions of pi_b; got "
+            f"values from {place.min()} to {place.max()}."
         )
     return np.asarray(table[np.arange(n), :, place])
 
@@ -296,5 +297,5 @@ def _contexts(log: Log) -> FloatArray:
         return as_floats(log.contexts).reshape(len(log), 1)
     except (TypeError, ValueError):
         raise InputTypeError(
-            "obp's contexts are vectors: turn those of the log into rows of numbers first."
+            "obp's contexts are vectors: convert the contexts of the log to feature vectors first."
         ) from None

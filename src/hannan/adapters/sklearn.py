@@ -24,8 +24,8 @@ from hannan.oracles import LinearPolicies, SklearnPolicies
 
 _KINDS = {"full": ContextFTPL, "bandit": ContextSemiBanditFTPL}
 _PLAYS = ("leader", "perturbed")
-_KEY = np.uint64(0x6C6177)  # of the noise behind estimates: asking twice gives the same answer
-_PREDICTIONS = 0x706C6179  # sets the random numbers of `predict` apart from those of the rounds
+_KEY = np.uint64(0x6C6177)  # key of the noise of estimates, so that they are reproducible
+_PREDICTIONS = 0x706C6179  # separate random stream for `predict`
 
 
 def _has_scores(classifier: OnlinePolicyClassifier) -> bool:
@@ -36,59 +36,61 @@ def _has_scores(classifier: OnlinePolicyClassifier) -> bool:
 
 
 class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    r"""A no-regret learner that takes part in scikit-learn's pipelines.
+    r"""A no-regret learner as a classifier for scikit-learn pipelines.
 
-    Each row is a round: the learner plays a class :math:`a_t` for the row :math:`x_t`, is then
-    shown the label :math:`y_t`, and suffers the loss :math:`c(y_t, a_t)`. `predict`, which neither
-    plays nor learns, uses the leader
-    :math:`\arg\min_{\pi \in \Pi} \sum_t w_t\, c(y_t, \pi(x_t))`, after the predictor's guess for
-    the row if there is one, or its hint where that is mostly followed.
+    Each row is a round: the learner plays a class :math:`a_t` for the row :math:`x_t`, then
+    observes the label :math:`y_t`, and suffers the loss :math:`c(y_t, a_t)`. `predict` neither
+    plays nor learns. It uses the leader :math:`\arg\min_{\pi \in \Pi} \sum_t w_t\, c(y_t,
+    \pi(x_t))`. With a predictor, the leader also includes the prediction for the row, or `predict`
+    returns the hint if the learner mostly follows it.
 
     Parameters
     ----------
     oracle
-        The policy class Π on rows of features: None for `LinearPolicies`, an oracle with as many
-        actions as there are classes, a function that makes one of their number, or a scikit-learn
-        estimator, for `SklearnPolicies`, which grids find: `oracle__max_depth`.
+        Policy class Π on feature vectors. None (default) means `LinearPolicies`. Otherwise an
+        oracle with one action per class, a function that makes an oracle from the number of
+        classes, or a scikit-learn estimator, for `SklearnPolicies`. Grid searches can set its
+        parameters, such as `oracle__max_depth`.
     learner
-        "full": `ContextFTPL`, which learns what each class would have cost; "bandit":
-        `ContextSemiBanditFTPL`, which is only shown what its own choice has cost; or a function
-        that makes a learner, `learner(oracle, seed=…, loss_range=…)`.
+        "full" (default): `ContextFTPL`, which learns from the loss of each class. "bandit":
+        `ContextSemiBanditFTPL`, which learns only from the loss of its choice. Or a function that
+        makes a learner, `learner(oracle, seed=…, loss_range=…)`.
     epsilon, predictor
         As in `ContextFTPL`, unless a function makes the learner. With bandit feedback a predictor
         is needed in practice: `hn.predictors.Ridge()`.
     costs
-        c as a square array: entry [i, j] is the cost of class j where class i is right, in the
-        order of `classes_`; by default 1 for a wrong class.
+        Costs c as a square array: entry [i, j] is the cost of class j if class i is right, in the
+        order of `classes_`. Default: 1 for a wrong class.
     play
-        What `predict` returns: what the learner would play without noise, "leader", or with fresh
-        noise for every row and call, "perturbed".
+        Choice that `predict` returns: "leader" (default), the choice without noise, or "perturbed",
+        the choice with fresh noise for every row and call.
     draws
-        How many draws of noise `predict_proba` takes where probabilities are not computable.
+        Number of noise draws for `predict_proba` if probabilities cannot be computed, >= 2. Default
+        200.
     random_state
         An integer (the learner's seed), a `RandomState`, or None for NumPy's global one.
 
     Attributes
     ----------
     classes_
-        The labels, sorted.
+        Labels, sorted.
     learner_
-        The learner at work.
+        The fitted learner.
     costs_
-        c as it is used.
+        The costs c in use.
     mean_loss_
         Mean loss of the rounds played, weighted by `sample_weight`.
     n_rounds_
-        How many rounds were played; rows with weight zero are none.
+        Number of rounds played; rows with weight zero do not count.
     n_features_in_, feature_names_in_
-        Number of features, and their names where rows came as a frame with names.
+        Number of features, and their names if rows came as a frame with names.
 
     Guarantee
     ---------
-    The learner's own, as reported by `certificate_()`: none for `LinearPolicies` and scikit-learn
-    estimators, which are not exact. With an exact class and the rows that may arrive declared,
-    `learner=functools.partial(hn.ContextFTPL, contexts=rows)`, Theorem 2 covers the rounds, in any
-    order an adversary may choose. [syrgkanis2016]
+    The guarantee of the learner, as reported by `certificate_()`. There is none for
+    `LinearPolicies` and scikit-learn estimators, which are not exact. With an exact class and
+    declared rows, `learner=functools.partial(hn.ContextFTPL, contexts=rows)`, Theorem 2 covers the
+    rounds, in any order that an adversary may choose. [syrgkanis2016]
 
     Examples
     --------
@@ -127,7 +129,7 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     # Learning ---------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Forget everything, then play one round for each row, in order, as `partial_fit` does."""
+        """Reset the learner, then play one round for each row, in order, as `partial_fit` does."""
         with self._unless_refused():
             X, y = validate_data(self, X, y, dtype=np.float64, order="C")
             weights = self._weights(X, sample_weight)
@@ -146,32 +148,35 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         Parameters
         ----------
         X, y
-            Rows of features, finite numbers, sparse ones being refused; and their labels.
+            Feature vectors of finite numbers (a sparse matrix raises an error), and their labels.
         classes
-            All labels that may ever come; needed in the first call.
+            All labels that may ever occur; required in the first call.
         sample_weight
-            By what the losses of each round are multiplied. A row with weight zero is not
-            played. With bandit feedback, `epsilon="anytime"` or a learner of your own the range
-            of the losses is fixed in the first call: later weights must not exceed its largest.
+            Weights that multiply the losses of each round, not negative. A row with weight zero is
+            not played. The first call may fix the range of the losses: with bandit feedback,
+            `epsilon="anytime"` or a learner that you pass. Later weights must then not exceed the
+            largest weight of the first call.
         """
         first = not hasattr(self, "learner_")
         with self._unless_refused():
             if first and classes is None:
                 raise ParameterError(
-                    "The first call of partial_fit needs classes=, all labels that may ever come."
+                    "The first call of partial_fit needs classes=, all labels that may ever occur."
                 )
             X, y = validate_data(self, X, y, reset=first, dtype=np.float64, order="C")
             weights = self._weights(X, sample_weight)
             if first:
                 self._begin(unique_labels(classes), weights)
             elif classes is not None and not np.array_equal(self.classes_, unique_labels(classes)):
-                raise refuse(self, "classes", f"those of the first call, {self.classes_}", classes)
+                raise refuse(
+                    self, "classes", f"the classes of the first call, {self.classes_}", classes
+                )
             truth = self._truth(y)
             self._check_range(weights)
         return self._learn(X, truth, weights)
 
     def _begin(self, classes: NDArray[Any], weights: FloatArray) -> None:
-        """A learner for these classes, with nothing learned."""
+        """Create a new learner for these classes."""
         check_choice(self, "play", self.play, _PLAYS)
         check_integer(self, "draws", self.draws, 2)
         self.classes_ = classes
@@ -201,7 +206,7 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     # Predicting -------------------------------------------------------------------------
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """A class for each row; see `play`."""
+        """Return a class for each row; see `play`."""
         rows = self._rows(X)
         if check_choice(self, "play", self.play, _PLAYS) == "leader":
             return np.asarray(self.classes_[_chosen(self.learner_, rows)])
@@ -211,10 +216,11 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         return np.asarray(self.classes_[played])
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """The probability with which the learner would play each class on each row now.
+        """Return the probability with which the learner would play each class on each row now.
 
-        They tell how firmly the learner is decided, not how often it is right. Computed for
-        `LinearPolicies`; otherwise frequencies among `draws` leaders under fresh noise.
+        The probabilities measure how certain the learner's choice is, not how often it is right.
+        They are exact for `LinearPolicies`; otherwise they are frequencies among `draws` leaders
+        under fresh noise.
         """
         rows = self._rows(X)
         return _action_distribution(
@@ -223,10 +229,10 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     @available_if(_has_scores)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> FloatArray:
-        r"""Margins in units of the noise, for linear policies; hints of a bandit have none.
+        r"""Return margins in units of the noise, for linear policies without hints.
 
-        :math:`-\langle w_k, x \rangle / \sqrt{x^\top A^{-1} x}`, less its mean over the classes k.
-        With two classes, the second one's margin over the first.
+        The margin is :math:`-\langle w_k, x \rangle / \sqrt{x^\top A^{-1} x}`, minus its mean over
+        the classes k. With two classes, it is the margin of the second class over the first.
         """
         rows = self._rows(X)
         margins = np.empty((len(rows), len(self.classes_)))
@@ -239,10 +245,10 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             return np.asarray(margins[:, 1] - margins[:, 0])
         return np.asarray(margins - margins.mean(axis=1, keepdims=True))
 
-    # What can be said -------------------------------------------------------------------
+    # Results ----------------------------------------------------------------------------
 
     def certificate_(self) -> Any:
-        """What can be said about the regret of the rounds played."""
+        """Return the certificate of the rounds played so far."""
         check_is_fitted(self)
         return self.learner_.certificate()
 
@@ -254,7 +260,7 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     @property
     def n_rounds_(self) -> int:
-        """How many rounds were played."""
+        """Number of rounds played."""
         check_is_fitted(self)
         return int(self.learner_.rounds)
 
@@ -262,7 +268,7 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     @contextmanager
     def _unless_refused(self) -> Iterator[None]:
-        """Put all attributes back if there is an error."""
+        """Restore all attributes if there is an error."""
         before = dict(self.__dict__)
         try:
             yield
@@ -277,14 +283,14 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         return rows
 
     def _truth(self, y: NDArray[Any]) -> NDArray[np.intp]:
-        """The place of each label in `classes_`."""
+        """Return the index of each label in `classes_`."""
         check_classification_targets(y)
         truth = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
         strange = self.classes_[truth] != y
         if strange.any():
             raise ParameterError(
                 f"y holds the label {y[strange].tolist()[0]!r}, which is not among the classes "
-                f"{self.classes_.tolist()}. Name all labels that may ever come in classes=."
+                f"{self.classes_.tolist()}. Pass all labels that may ever occur as classes=."
             )
         return truth
 
@@ -296,15 +302,15 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             sample_weight, ensure_2d=False, dtype=np.float64, input_name=name
         )
         if weights.shape != (len(X),):
-            raise refuse(self, name, f"{len(X)} numbers, one for each row", sample_weight)
+            raise refuse(self, name, f"{len(X)} numbers, one per row", sample_weight)
         if (weights < 0.0).any():
-            raise refuse(self, name, "numbers that are not negative", sample_weight)
+            raise refuse(self, name, "numbers >= 0", sample_weight)
         if not weights.any():
-            raise ParameterError("sample_weight must not be zero for every row.")
+            raise ParameterError("sample_weight must be positive for at least one row; got zeros.")
         return weights
 
     def _loss_range(self, weights: FloatArray) -> tuple[float, float]:
-        """Of the costs, times weights like these where they are not all 1."""
+        """Return the range of the costs, times weights like these unless all are 1."""
         low, high = float(self.costs_.min()), float(self.costs_.max())
         if (weights != 1.0).any():
             most = max(1.0, float(weights.max()))
@@ -319,8 +325,8 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         if low < bounds[0] or high > bounds[1]:
             raise LossError(
                 f"Losses multiplied by sample_weight must lie in {tuple(bounds)}, which was fixed "
-                f"in the first call; the largest weight is {weights.max():g}. Give weights in the "
-                "first call, as large as any to come, or divide all of them by the largest."
+                f"in the first call; the largest weight is {weights.max():g}. Pass the largest "
+                "weight in the first call, or divide all weights by the largest."
             )
 
     def _make_learner(self, oracle: Oracle, seed: int, loss_range: tuple[float, float]) -> Learner:
@@ -331,7 +337,7 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
                 raise refuse(self, "learner", accepted, made)
             return made
         kind: Any = _KINDS[check_choice(self, "learner", self.learner, _KINDS)]
-        # What weights make of the losses has no range, and self-tuning needs none.
+        # Weighted losses have no known range, and self-tuning needs none.
         unbounded = kind is ContextFTPL and self.epsilon != "anytime"
         given = {"epsilon": self.epsilon, "predictor": self.predictor, "seed": seed}
         learner: Learner = kind(oracle, **given, loss_range=None if unbounded else loss_range)
@@ -339,7 +345,7 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
 
 def _make_oracle(given: Any, n_classes: int) -> Oracle:
-    """A policy class that chooses one of the classes."""
+    """Return a policy class with one action per class."""
     oracle = given
     if given is None:
         oracle = LinearPolicies(n_classes)
@@ -349,18 +355,18 @@ def _make_oracle(given: Any, n_classes: int) -> Oracle:
         oracle = given(n_classes)
     if not isinstance(oracle, Oracle):
         raise InputTypeError(
-            "oracle= must be an oracle, a function of the number of classes that returns one, or "
-            f"a scikit-learn estimator, an instance and not a class; got {given!r}."
+            "oracle= must be an oracle, a function of the number of classes that returns an "
+            f"oracle, or an instance of a scikit-learn estimator; got {given!r}."
         )
     if oracle.n_actions not in (None, n_classes) or oracle.max_chosen != 1:
         raise ParameterError(
-            f"oracle= must choose one of {n_classes} actions, one for each class; got {oracle!r}."
+            f"oracle= must choose one of {n_classes} actions, one per class; got {oracle!r}."
         )
     return oracle
 
 
 def _make_costs(owner: object, given: Any, n_classes: int) -> FloatArray:
-    """The cost of each class (columns) where each class is right (rows)."""
+    """Return the cost of each class (columns) for each right class (rows)."""
     if given is None:
         return 1.0 - np.eye(n_classes)
     try:
@@ -368,13 +374,13 @@ def _make_costs(owner: object, given: Any, n_classes: int) -> FloatArray:
     except (TypeError, ValueError):
         raise refuse(owner, "costs", "a square array of numbers", given) from None
     if costs.shape != (n_classes, n_classes) or not np.isfinite(costs).all():
-        accepted = f"{n_classes} rows of {n_classes} finite numbers, one for each class"
+        accepted = f"{n_classes} rows of {n_classes} finite numbers, one per class"
         raise refuse(owner, "costs", accepted, given)
     return costs
 
 
 def _chosen(learner: Learner, rows: FloatArray) -> NDArray[np.intp]:
-    """Return what would be played on each row without noise: a hint if it is the rule."""
+    """Return the choice for each row without noise, or the hint if the learner follows it."""
     player = at_work(learner)
     if getattr(player, "predictor_", None) is None or not hasattr(player, "outlook"):
         return _choices(player.best_policy(), rows)
@@ -386,9 +392,10 @@ def _chosen(learner: Learner, rows: FloatArray) -> NDArray[np.intp]:
 
 
 def _action_distribution(learner: Learner, rows: FloatArray, draws: int) -> FloatArray:
-    """Return the probability of each action on each row, were it the context of the next round.
+    """Return the probability of each action for each row as the context of the next round.
 
-    Where nothing is guessed leaders do not depend on the row: those of slow classes are found once.
+    Without a predictor, leaders do not depend on the row: the leaders of slow classes are computed
+    once.
     """
     player = at_work(learner)
     if getattr(player, "predictor_", None) is None and hasattr(player, "outlook"):
@@ -403,7 +410,7 @@ def _action_distribution(learner: Learner, rows: FloatArray, draws: int) -> Floa
 
 
 def _choices(policy: Policy, rows: FloatArray) -> NDArray[np.intp]:
-    """A policy's actions on the rows of an array."""
+    """Return the actions of a policy for the rows of an array."""
     many = getattr(policy, "predict", None)
     if many is not None:
         return np.asarray(many(rows), dtype=np.intp)

@@ -1,1 +1,1 @@
-"""coba: our learners in its experiments, its environments in ours."""
+"""Adapters to coba: Hannan's learners in coba's experiments, and coba's environments for Hannan."""

@@ -1,4 +1,4 @@
-"""How contexts and actions of coba become contexts and actions of ours."""
+"""Convert contexts and actions of coba to contexts and actions of Hannan."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -17,16 +17,16 @@ Actions = str | Sequence[Any]
 
 _HOWS = ("names", "positions", "items")
 _ADVICE = (
-    "; or, if their features change from round to round, take hn.bandit(actions='items') with "
-    "actions='items', or number them with actions='positions'"
+    "; or, if the features of actions change from round to round, use hn.bandit(actions='items') "
+    "with actions='items', or number the actions with actions='positions'"
 )
 
 
 class Translation:
-    """Contexts and actions as `CobaLearner` documents them.
+    """Conversion of contexts and actions, as `CobaLearner` documents it.
 
-    Actions have numbers 0, 1, …: by name in order of first appearance, or by position. `read`
-    changes nothing; actions that were new get their numbers by `keep`.
+    Actions have numbers 0, 1, …, in order of first appearance or by position. `read` changes
+    nothing; `keep` assigns numbers to new actions.
     """
 
     def __init__(
@@ -34,13 +34,12 @@ class Translation:
     ) -> None:
         self.fixed = not isinstance(actions, str)
         if not self.fixed and actions not in _HOWS:
-            accepted = "'names', 'positions', 'described' or a list of the actions there are"
+            accepted = "'names', 'positions', 'items' or a list of all actions"
             raise refuse(owner, "actions", accepted, actions)
         self.takes_items = not self.fixed and actions == "items"
         if action_encoding is not None and not self.takes_items:
             raise ParameterError(
-                "action_encoding= says how features of actions become rows, so it goes with "
-                "actions='items'."
+                "action_encoding= encodes the features of actions, so it needs actions='items'."
             )
         self._contexts = Rows(owner, "encoding", encoding)
         self._rows = Rows(owner, "action_encoding", action_encoding)
@@ -53,7 +52,7 @@ class Translation:
     def read(
         self, context: Any, actions: Sequence[Any], limit: int | None = None
     ) -> tuple[Any, list[int]]:
-        """Return the context, a `Menu` of described actions, and the numbers of the actions."""
+        """Return the context (a `Menu` for actions with features), and the actions' numbers."""
         numbers = self.numbers(actions, limit)
         ours = _encoded(self._contexts, context, "context")
         if self.takes_items:
@@ -61,11 +60,11 @@ class Translation:
         return ours, numbers
 
     def numbers(self, actions: Sequence[Any], limit: int | None = None) -> list[int]:
-        """Return the numbers of the actions offered in a round, of which there may be `limit`."""
+        """Return the numbers of the actions of a round, of which there may be at most `limit`."""
         return self._numbering.of(self._known_by(actions), limit, _ADVICE)
 
     def keep(self, actions: Sequence[Any]) -> None:
-        """Give new ones among these actions their numbers; described ones have their places."""
+        """Assign numbers to new actions, unless actions are items."""
         if not self.takes_items:
             self._numbering.keep(self._known_by(actions))
 
@@ -78,21 +77,21 @@ class Translation:
             return [float(row)]
         if row is None or isinstance(row, str):
             raise ContextError(
-                f"coba offered the action {short(action)}, which has no features. Such actions are "
-                "numbered with actions='names'; or give action_encoding= a function that makes a "
-                "row of numbers of each."
+                f"coba offered the action {short(action)}, which has no features. Number such "
+                "actions with actions='names', or pass action_encoding= a function that returns a "
+                "feature vector."
             )
         return row
 
 
 def _encoded(rows: Rows, features: Any, what: str) -> Any:
-    """A context or an action in our form."""
+    """Return a context or the features of an action, converted."""
     if rows.function is not None or isinstance(features, Mapping):
         if rows.function is None and not rows.known:
             raise ContextError(
-                f"coba gave a {what} by names, {short(dict(features))}: say with "
-                f"{rows.parameter}= which names there are, a list, or to how many features they "
-                "are to be hashed, a number."
+                f"coba gave a {what} with named features, {short(dict(features))}. Pass "
+                f"{rows.parameter}= a list of all names, or the number of features to hash the "
+                "names to."
             )
         return rows(features)
     if hasattr(features, "as_onehot"):
@@ -103,9 +102,9 @@ def _encoded(rows: Rows, features: Any, what: str) -> Any:
 
 
 def as_coba(context: Any, actions: Iterable[int]) -> tuple[Any, list[Any]]:
-    """A context as coba's learners take it, a vector being a tuple; and these actions.
+    """Return a context as coba's learners take it (a vector as a tuple), and these actions.
 
-    Those of a menu are the tuples of their features.
+    The actions of a menu are the tuples of their features.
     """
     offered: list[Any] = list(actions)
     if isinstance(context, Menu):
@@ -114,28 +113,28 @@ def as_coba(context: Any, actions: Iterable[int]) -> tuple[Any, list[Any]]:
 
 
 def check_rows_differ(context: Any, where: str) -> None:
-    """Refuse a menu of actions with the same features, which coba could not tell apart."""
+    """Raise `ParameterError` for a menu with two equal actions, which coba cannot distinguish."""
     if isinstance(context, Menu) and len({row.tobytes() for row in context.rows}) < len(context):
         raise ParameterError(
-            f"{where} offers two actions with the same features, and coba tells actions apart by "
-            "nothing else. Give them a feature in which they differ, or leave one out."
+            f"{where} offers two actions with the same features, but coba distinguishes actions "
+            "only by their features. Add a feature in which the actions differ, or leave one out."
         )
 
 
 def interactions(environment: Any, needed: str, take: int | None) -> Iterator[Mapping[str, Any]]:
-    """Read interactions one by one, all or so many, as coba's own evaluators prepare them."""
+    """Yield at most `take` interactions, prepared as in coba's evaluators."""
     if take is not None:
         check_integer(needed, "take", take, 1)
     coba = package(
         "coba.environments",
-        f"hannan.adapters.{needed} needs coba, which is not installed. Get it with "
+        f"hannan.adapters.{needed} needs coba, which is not installed. Run "
         "pip install 'hannan[adapters]'.",
     )
     if isinstance(environment, coba.Environments):
         if len(environment) != 1:
             raise ParameterError(
-                f"{needed} takes one environment; got {len(environment)}. Take them one by one, "
-                "environments[0]."
+                f"{needed} takes one environment; got {len(environment)}. Pass a single one, such "
+                "as environments[0]."
             )
         environment = environment[0]
     if not callable(getattr(environment, "read", None)):
@@ -147,7 +146,7 @@ def interactions(environment: Any, needed: str, take: int | None) -> Iterator[Ma
 
 
 def _dense(context: Iterable[Any], parameter: str, what: str) -> FloatArray:
-    """Numbers as they are, categories as indicators."""
+    """Return numbers unchanged, and categories as indicators, in one array."""
     flat: list[Any] = []
     for value in context:
         if hasattr(value, "as_onehot"):
@@ -160,6 +159,7 @@ def _dense(context: Iterable[Any], parameter: str, what: str) -> FloatArray:
     if found.ndim != 1 or found.dtype.kind not in "biuf":
         raise ContextError(
             f"The features of a coba {what} must be numbers or coba.Categorical; got "
-            f"{short(list(context))}. Encode the rest, or give {parameter}= a function that does."
+            f"{short(list(context))}. Encode other values, or pass {parameter}= a function that "
+            "encodes them."
         )
     return found.astype(np.float64)

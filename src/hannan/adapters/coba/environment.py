@@ -1,4 +1,4 @@
-"""Environments of coba for learners of ours, and of ours for learners of coba."""
+"""Environments of coba for Hannan's learners, and Hannan's environments for coba's learners."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -21,29 +21,32 @@ from hannan.off_policy import LogReplay
 
 
 class FromCoba(Environment):
-    r"""The interactions of a coba environment, in order: an oblivious adversary.
+    r"""Replay the interactions of a coba environment in order (an oblivious adversary).
 
     A reward r in [low, high] is the loss :math:`(high - r)/(high - low)`. The environment is read
-    once and prepared as coba's own evaluators do it: `CobaLearner` plays the same.
+    once and prepared as in coba's evaluators, so `CobaLearner` plays the same rounds.
+
 
     Parameters
     ----------
     environment
-        A coba environment with `actions` and `rewards`; logged ones are for `log_from_coba`.
+        A coba environment with `actions` and `rewards`. For logged interactions use
+        `log_from_coba`.
     reward_range
-        (low, high) of the rewards.
+        Range (low, high) of the rewards. Default (0, 1).
     encoding, actions, action_encoding
-        How contexts and actions become ours: as in `CobaLearner`. With actions="items" the
-        context of a round is a `Menu` of what it offers.
+        Conversion of contexts and actions, as in `CobaLearner`. With actions="items" the context of
+        a round is a `Menu` of the offered actions.
     take
-        Read so many interactions at most; needed where they have no end.
+        Maximum number of interactions to read; required if the environment has no end. Default:
+        all.
     oracle
-        A policy class to measure regret against.
+        Policy class (oracle) that regret is measured against. Default None.
 
     Attributes
     ----------
     labels
-        coba's actions in the order of our numbers; described ones have none, and are not listed.
+        coba's actions in the order of their numbers; empty for actions with features.
 
     Examples
     --------
@@ -91,17 +94,17 @@ class FromCoba(Environment):
             self._contexts.append(context)
         if not offers:
             raise ParameterError(
-                "FromCoba found no interactions. A source made from an iterator can be read once: "
-                "give coba a list."
+                "FromCoba found no interactions. A source made from an iterator can be read only "
+                "once: pass a list to coba."
             )
         self.labels = translation.labels
-        # Described actions are those that a round offers.
+        # With actions="items", each round has its actions.
         K = None if translation.takes_items else len(self.labels)
         self.n_actions = K  # type: ignore[assignment]
         self._losses: list[FloatArray] = []
         self._available: list[list[int] | None] = []  # None for all
         for numbers, losses in offers:
-            row = np.ones(K or len(losses))  # what an action that is not offered costs is moot
+            row = np.ones(K or len(losses))  # losses of unavailable actions are ignored
             row[numbers] = losses
             self._losses.append(row)
             self._available.append(sorted(numbers) if len(numbers) < len(row) else None)
@@ -117,44 +120,48 @@ class FromCoba(Environment):
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
         if horizon > self.horizon:
-            raise ParameterError(f"FromCoba holds {self.horizon} rounds; {horizon} were asked for.")
+            raise ParameterError(
+                f"FromCoba has {self.horizon} rounds, less than the horizon {horizon}."
+            )
         for t in range(horizon):
             yield Round(self._contexts[t], self._losses[t], available=self._available[t])
 
 
 def _offer(interaction: Any) -> tuple[list[Any], Any]:
-    """The actions of an interaction, and the function that rewards them."""
+    """Return the actions of an interaction, and the function that rewards them."""
     actions, earn = interaction.get("actions"), interaction.get("rewards")
     if earn is None:
         raise ParameterError(
             "FromCoba needs interactions with rewards for all actions; got one with "
-            f"{sorted(interaction)}. Of logged ones hannan.adapters.log_from_coba makes a log."
+            f"{sorted(interaction)}. For logged interactions use hannan.adapters.log_from_coba."
         )
     if not actions:
         raise ParameterError(
-            f"FromCoba needs a list of actions; got {actions!r}. Continuous actions have to be "
-            "discretised first."
+            f"FromCoba needs a list of actions; got {actions!r}. Discretise continuous actions "
+            "first."
         )
     return actions, earn
 
 
 class ToCoba:
-    r"""The rounds of an environment of ours as interactions of coba.
+    r"""An environment of Hannan as a coba environment of interactions.
 
     The loss ℓ in [0, 1] becomes the reward :math:`high - \ell\,(high - low)`. Actions are the
-    integers 0..K-1; described ones are the tuples of their features, as coba has no place for ids.
-    Contexts that are vectors become tuples. Reading it again gives the same rounds.
+    integers 0..K-1. Actions with features become the tuples of their features, because coba has no
+    ids. Contexts that are vectors become tuples. Reading the environment again yields the same
+    rounds.
 
     Parameters
     ----------
     environment
-        One whose rounds do not depend on what is played: coba tells an adversary nothing.
+        An environment whose rounds do not depend on the actions, because coba does not report
+        actions to an environment.
     horizon
-        The number of rounds; by default all of them, where that is fixed.
+        Number of rounds. Default: all rounds; required if their number is not fixed.
     seed
-        Of the rounds.
+        Seed of the rounds. Default 0.
     reward_range
-        (low, high) of the rewards.
+        Range (low, high) of the rewards. Default (0, 1).
 
     Examples
     --------
@@ -180,7 +187,8 @@ class ToCoba:
         last = environment.horizon if horizon is None else horizon
         if last is None:
             raise ParameterError(
-                f"{type(environment).__name__} has no last round: say how many, horizon=."
+                f"{type(environment).__name__} has no last round. Pass the number of rounds as "
+                "horizon=."
             )
         self.horizon = check_integer(self, "horizon", last, 1)
         self.seed = check_integer(self, "seed", seed, 0)
@@ -189,7 +197,7 @@ class ToCoba:
 
     @property
     def params(self) -> dict[str, Any]:
-        """What describes the environment in coba's tables."""
+        """Description of the environment in coba's tables."""
         return {
             "env_type": f"hannan.{type(self.environment).__name__}",
             "environment": repr(self.environment),
@@ -198,15 +206,15 @@ class ToCoba:
         }
 
     def read(self) -> Iterator[dict[str, Any]]:
-        """The interactions, with context, actions and rewards."""
+        """Yield the interactions, with context, actions and rewards."""
         rng = np.random.default_rng(self.seed)
         for t, this_round in enumerate(self.environment.rounds(self.horizon, rng)):
             where = f"Round {t} of {type(self.environment).__name__}"
-            losses: Any = this_round.reveal(0)  # which changes nothing: nobody reacts to it
+            losses: Any = this_round.reveal(0)  # no side effect: the environment is oblivious
             if np.ndim(losses) != 1 or this_round.delay or this_round.weight != 1.0:
                 raise ParameterError(
-                    f"{where} cannot be an interaction of coba: that has a reward for each action, "
-                    "at once, and counts as much as any other."
+                    f"{where} cannot be an interaction of coba. An interaction needs a reward for "
+                    "each action, without delay and with weight 1."
                 )
             rewards = self._rewards.rewards(f"Round {t} of ToCoba", losses).tolist()
             check_rows_differ(this_round.context, where)
@@ -216,19 +224,20 @@ class ToCoba:
 
 def _check_readable(environment: Any) -> Environment:
     if not isinstance(environment, Environment):
-        raise InputTypeError(f"ToCoba takes an environment of hannan; got {short(environment)}.")
+        raise InputTypeError(f"ToCoba needs an environment of hannan; got {short(environment)}.")
     if isinstance(environment, LogReplay):
         raise ParameterError(
-            f"{type(environment).__name__} does not know what other actions would have cost: give "
-            "its log to hannan.adapters.log_to_coba."
+            f"{type(environment).__name__} does not know the losses of other actions. Pass its log "
+            "to hannan.adapters.log_to_coba."
         )
     if not environment.oblivious:
         raise ParameterError(
-            f"The rounds of {type(environment).__name__} depend on what is played, or on which "
-            "actions are available, which coba's interactions cannot: play it with hn.play."
+            f"The rounds of {type(environment).__name__} depend on the learner's actions or on "
+            "their availability, which coba's interactions do not support. Run it with hn.play."
         )
     if environment.oracle is not None and environment.oracle.chooses_sets:
         raise ParameterError(
-            f"coba plays single actions, and those of {type(environment).__name__} are sets."
+            f"coba plays single actions, but {type(environment).__name__} has sets as actions. Run "
+            "it with hn.play."
         )
     return environment

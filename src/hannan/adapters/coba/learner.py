@@ -1,4 +1,4 @@
-"""Learners of ours inside coba's experiments."""
+"""Hannan's learners inside coba's experiments."""
 
 import copy
 from collections.abc import Callable, Sequence
@@ -15,59 +15,60 @@ from hannan.core.validation import check_integer, refuse
 
 
 class _Round(OpenRound):
-    """What `predict` gives to `learn`: a round of the learner, and coba's name of its action."""
+    """Open round that `predict` passes to `learn`, with coba's label of its action."""
 
     label: Any = None
-    place: int = 0  # in the order of rounds, for copies must know it too
+    place: int = 0  # index of the round, stored because copies need it, too
     stored = State(label=Anything(), place=Count())
 
 
 class CobaLearner:
-    r"""A learner of ours as coba's experiments take one: `predict`, `learn`, `score`, `params`.
+    r"""A learner of Hannan for coba's experiments: `predict`, `learn`, `score`, `params`.
 
-    coba speaks of rewards, we of losses: r in [low, high] is the loss
-    :math:`(high - r)/(high - low)`, moved to the learner's own `loss_range`.
+    coba uses rewards, Hannan uses losses: r in [low, high] is the loss :math:`(high - r)/(high -
+    low)`, scaled to the learner's `loss_range`.
 
-    coba also wants the probability q of the action that was chosen. Where the learner does not
-    know the distribution of its action, m = `draws` copies of it with randomness of their own decide on the
-    same context, H of them for the same action, and
+    coba also needs the probability q of the chosen action. If the learner does not know its action
+    distribution, m = `draws` copies with independent randomness decide in the same context. If H of
+    them choose the same action, the estimate is
 
     .. math:: \hat p = \frac{H + 1}{m + 1}, \qquad
               E\Bigl[\frac{1}{\hat p}\Bigr] = \frac{1 - (1 - q)^{m+1}}{q}.
 
-    So importance weights :math:`1/\hat p` are right on average up to the factor
-    :math:`1 - (1-q)^{m+1}`, and never infinite. `score`, for an action that was not chosen here,
-    is H/m, which is unbiased. Asking changes nothing of what is played.
+    So importance weights :math:`1/\hat p` are unbiased up to the factor :math:`1 - (1-q)^{m+1}`,
+    and never infinite. For an action that the learner did not choose, `score` returns H/m, which is
+    unbiased. Queries do not change the learner's actions.
 
     Parameters
     ----------
     learner
-        A learner with bandit feedback and single actions, which is left as it is: a copy plays.
-        Or a function of the number of actions that makes one when the first are offered. For
-        several processes it must be possible to pickle it.
+        A learner with bandit feedback and single actions; the adapter runs a copy and leaves the
+        learner unchanged. Or a function that makes a learner from the number of actions in the
+        first round. For several processes it must be picklable.
     reward_range
-        (low, high) of the rewards.
+        Range (low, high) of the rewards. Default (0, 1).
     draws
-        m, at least 2; None gives no probabilities, which saves time where oracles are slow.
+        Number m of copies, at least 2. Default 100. None omits probabilities, which saves time if
+        oracles are slow.
     encoding
-        How contexts become ours. None: a sequence as a row, its numbers as they are, categories of
-        coba as indicators; single values as they are. For contexts by names: the list of the names
-        there are, where text counts as the feature "name=text"; or a number of features the names
-        are hashed to. Or a function from coba's context to ours.
+        Conversion of contexts. None (default): a sequence becomes a feature vector, with numbers
+        unchanged and coba's categories as indicators; single values stay unchanged. For contexts
+        with named features: a list of all names, where text counts as a feature "name=text"; or a
+        number of features to hash the names to. Or a function from coba's context to Hannan's.
     actions
-        "names" numbers actions as they first appear; "positions" by their place in the list, for
-        actions whose features change all the time; a list says which there are and in what order.
-        Where fewer than the learner's actions are offered, it chooses among them. "items" is
-        for learners of described actions, `hn.bandit(actions="items")`: the features of each
-        action are its row in a `Menu`.
+        "names" (default) numbers actions in their order of appearance. "positions" numbers them by
+        their place in the list, for actions whose features change all the time. A list declares all
+        actions and their order. If fewer than the learner's actions are offered, the learner
+        chooses among them. "items" is for learners of actions with features,
+        `hn.bandit(actions="items")`: the features of each action are its row in a `Menu`.
     action_encoding
-        How described actions become rows: as `encoding` does it for contexts. A single number is a
-        row of one feature.
+        Conversion of the features of actions, like `encoding` for contexts. A single number is a
+        vector of one feature.
 
     Attributes
     ----------
-    player
-        The learner that plays, with all it has learned; None before the first round.
+    current_learner
+        The learner that decides, with its current state; None before the first round.
 
     Examples
     --------
@@ -102,7 +103,7 @@ class CobaLearner:
         self.current_learner: Any = None
         self._range = (0.0, 1.0)
         self._made = 0
-        self._waiting: int | None = None  # the place of the round that `act` opened
+        self._waiting: int | None = None  # index of the round that `act` opened
         if isinstance(learner, Learner):
             self._check(learner)
         elif not callable(learner):
@@ -110,10 +111,10 @@ class CobaLearner:
 
     @property
     def params(self) -> dict[str, Any]:
-        """What describes the learner in coba's tables."""
+        """Description of the learner in coba's tables."""
         learner = self.learner
         one = isinstance(learner, Learner)
-        # coba takes the family "vw" for its own: no function is called just by its name.
+        # coba reserves the family "vw", so the family of a function ends in "()".
         family = type(learner).__name__ if one else f"{_described(learner)}()"
         return {
             "family": family,
@@ -127,15 +128,15 @@ class CobaLearner:
         }
 
     def predict(self, context: Any, actions: Sequence[Any]) -> tuple[Any, ...]:
-        """One of the actions, its probability, and what `learn` needs to know of the round.
+        """Return one of the actions, its probability, and the information that `learn` needs.
 
-        Without draws there is no probability, and a described action is in {"action": …}.
+        Without draws there is no probability, and an action with features is in {"action": …}.
         """
         player, mine, numbers, some = self._read(context, actions)
         distribution = None if self.draws is None else player.propensities(mine, self.draws, some)
         opened = _Round(mine)
         opened.place = self._made
-        if self._waiting is not None and player.late is None:  # another reward comes first
+        if self._waiting is not None and player.late is None:  # another reward is still open
             decision = player.decide(mine, some)
             opened.action, opened.number = decision.action, decision.id
         else:
@@ -148,13 +149,15 @@ class CobaLearner:
         info = {"decision": opened}
         if distribution is not None:
             return opened.label, float(distribution.given(number)[number]), info
-        # coba may take features for something else
+        # coba may misinterpret a tuple of features
         return {"action": opened.label} if self._translation.takes_items else opened.label, info
 
     def score(self, context: Any, actions: Sequence[Any], action: Any) -> float:
-        """The probability of an action now, without playing."""
+        """Return the current probability of an action, without playing."""
         if self.draws is None:
-            raise ParameterError("The score of an action needs draws=, a number of them.")
+            raise ParameterError(
+                "score() needs a CobaLearner with draws=, a number; got draws=None."
+            )
         player, mine, numbers, some = self._read(context, actions)
         keys = list(map(action_key, actions))
         q = player.propensities(mine, self.draws, some).probabilities
@@ -170,21 +173,21 @@ class CobaLearner:
         probability: float | None = None,
         decision: Any = None,
     ) -> None:
-        """What the action of a decision has earned."""
+        """Learn from the reward of a decision's action."""
         _check_single(context, action, reward)
         if not isinstance(decision, _Round) or self.current_learner is None:
             raise OrderError(
-                "CobaLearner.learn() needs the decision that predict() returned. Actions another "
-                "policy took, as with learn='off' or RejectionCB, teach a learner with bandit "
-                "feedback nothing: use SequentialCB(learn='on')."
+                "CobaLearner.learn() needs the decision that predict() returned. A learner with "
+                "bandit feedback cannot learn from actions of another policy, as with learn='off' "
+                "or RejectionCB. Use SequentialCB(learn='on')."
             )
         if action_key(action) != action_key(decision.label):
             raise OrderError(
-                f"Round {decision.place} of CobaLearner was decided for {short(decision.label)}; "
-                f"got the reward of {short(action)}."
+                f"In round {decision.place} CobaLearner chose {short(decision.label)}; got the "
+                f"reward of {short(action)}."
             )
         low, high = self._range
-        loss = min(high, low + (high - low) * self._rewards.loss(reward))  # whatever rounding does
+        loss = min(high, low + (high - low) * self._rewards.loss(reward))  # despite rounding
         if decision.number is not None:
             self.current_learner.update(loss, decision=decision.number)
             return
@@ -202,12 +205,12 @@ class CobaLearner:
     def _read(
         self, context: Any, actions: Sequence[Any]
     ) -> tuple[Any, Any, list[int], list[int] | None]:
-        """Who plays, the context, the numbers of the actions, and which of them if not all."""
+        """Return the learner, the context, the actions' numbers, and the available ones or None."""
         _check_single(context, actions)
         if actions is None or len(actions) == 0:
             raise ParameterError(
-                f"CobaLearner chooses among listed actions; coba offered {actions!r}. "
-                "Continuous actions have to be discretised first."
+                f"CobaLearner needs a list of actions; coba offered {actions!r}. Discretise "
+                "continuous actions first."
             )
         known, player = self._translation, self.current_learner
         if player is None:
@@ -220,18 +223,16 @@ class CobaLearner:
         return player, mine, numbers, some
 
     def _check(self, learner: Any) -> Any:
-        """A learner that can be told what coba tells."""
+        """Return a learner that can learn from coba's feedback, or raise an error."""
         check_bandit("CobaLearner", learner)
         described, name = self._translation.takes_items, type(learner).__name__
         if learner.takes_items and not described:
-            raise ParameterError(
-                f"{name} is for actions described by features: pass actions='items'."
-            )
+            raise ParameterError(f"{name} is for actions with features: pass actions='items'.")
         if described and not learner.takes_items:
             raise ParameterError(
-                f"actions='items' needs a learner for described actions, and {name} is for "
-                "those that are the same in every round. Take hn.bandit(actions='items'), or "
-                "another value of actions=."
+                f"actions='items' needs a learner for actions with features, but {name} needs the "
+                "same actions in every round. Use hn.bandit(actions='items'), or another value of "
+                "actions=."
             )
         if not described:
             count_actions(learner)
@@ -245,13 +246,13 @@ class CobaLearner:
 
 
 def _check_single(*given: Any) -> None:
-    """Refuse a batch: coba then hands its rounds over one by one."""
+    """Raise an error for a batch: coba then passes its rounds one by one."""
     if any(hasattr(item, "is_batch") for item in given):
-        raise ParameterError("CobaLearner takes the rounds of a batch one by one.")
+        raise ParameterError("CobaLearner does not support batches: pass rounds one by one.")
 
 
 def _described(value: Any) -> Any:
-    """A parameter as a table can hold it: functions by their names, or where they are written."""
+    """Return a parameter for a table: a function as its name, a lambda as its line number."""
     named = getattr(value, "func", value)
     if callable(named):
         name = getattr(named, "__name__", type(named).__name__)

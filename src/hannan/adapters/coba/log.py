@@ -1,4 +1,4 @@
-"""Logged interactions of coba, from and to logs of ours."""
+"""Convert logged interactions of coba from and to a `Log`."""
 
 from __future__ import annotations
 
@@ -33,21 +33,22 @@ def log_from_coba(
     action_encoding: Encoding = None,
     take: int | None = None,
 ) -> Log:
-    r"""The logged interactions of a coba environment as a log of ours.
+    r"""Convert the logged interactions of a coba environment to a `Log`.
 
     A reward r in [low, high] is the loss :math:`(high - r)/(high - low)`.
 
     Parameters
     ----------
     environment
-        Interactions with `action`, `reward` and `probability`, such as `logged` makes.
+        A coba environment whose interactions have `action`, `reward` and `probability`, such as the
+        result of `logged`.
     reward_range
-        (low, high) of the rewards.
+        Range (low, high) of the rewards. Default (0, 1).
     encoding, actions, action_encoding
-        How contexts and actions become ours: as in `CobaLearner`; not by position. With
-        actions="items" each context is a `Menu` of what was offered.
+        Conversion of contexts and actions, as in `CobaLearner`, except actions="positions". With
+        actions="items" each context is a `Menu` of the offered actions.
     take
-        Read so many interactions at most.
+        Maximum number of interactions to read. Default: all.
 
     Examples
     --------
@@ -58,7 +59,10 @@ def log_from_coba(
     <Log: 9 rounds, 2 actions, mean loss ..., propensities from 0.5>
     """
     if isinstance(actions, str) and actions == "positions":
-        raise ParameterError("A log names its actions: actions='positions' cannot be used here.")
+        raise ParameterError(
+            "log_from_coba does not support actions='positions'. Pass actions='names', 'items' or "
+            "a list."
+        )
     rewards = Scale("log_from_coba", reward_range)
     translation = Translation("log_from_coba", encoding, actions, action_encoding)
     rows: list[tuple[Any, int, float, float]] = []
@@ -90,16 +94,16 @@ def log_from_coba(
 
 
 def log_to_coba(log: Log, *, reward_range: tuple[float, float] = (0.0, 1.0)) -> LoggedEnvironment:
-    r"""A log of ours as a coba environment of logged interactions.
+    r"""Convert a `Log` to a coba environment of logged interactions.
 
-    Rounds become what `ToCoba` makes of them.
+    Contexts, actions and rewards are converted as in `ToCoba`.
 
     Parameters
     ----------
     log
-        With losses in [0, 1].
+        Log with losses in [0, 1].
     reward_range
-        (low, high) of the rewards.
+        Range (low, high) of the rewards. Default (0, 1).
 
     Examples
     --------
@@ -119,19 +123,19 @@ def log_to_coba(log: Log, *, reward_range: tuple[float, float] = (0.0, 1.0)) -> 
 
 @dataclass(frozen=True, eq=False)
 class LoggedEnvironment:
-    """A log as coba reads it."""
+    """A coba environment of the interactions in a `Log`."""
 
     log: Log
     rewards: FloatArray
 
     @property
     def params(self) -> dict[str, Any]:
-        """What describes the environment in coba's tables."""
+        """Description of the environment in coba's tables."""
         sizes = {"n_interactions": len(self.log), "n_actions": self.log.n_actions}
         return {"env_type": "hannan.Log", **sizes}
 
     def read(self) -> Iterator[dict[str, Any]]:
-        """The interactions, with context, actions, action, reward and probability."""
+        """Yield the interactions, with context, actions, action, reward and probability."""
         log = self.log
         for row, reward in zip(log, self.rewards.tolist(), strict=True):
             some = range(log.n_actions) if row.available is None else row.available.tolist()
@@ -146,12 +150,12 @@ class LoggedEnvironment:
 
 
 def _place(action: Any, offered: list[Any]) -> int:
-    """Where in the list of those offered the action that was taken stands."""
+    """Return the index of the logged action in the list of offered actions."""
     keys, taken = list(map(action_key, offered)), action_key(action)
     if taken not in keys:
         raise ParameterError(
-            f"log_from_coba found the action {short(action)}, which is not among those offered, "
-            f"{short(offered)}: what described actions were compared with must be known."
+            f"The logged action {short(action)} is not one of the offered actions, "
+            f"{short(offered)}. With actions='items', log all offered actions."
         )
     return keys.index(taken)
 
@@ -160,8 +164,8 @@ def _logged(row: Mapping[str, Any]) -> tuple[list[Any], Any, Any, float]:
     missing = [name for name in ("action", "reward", "probability") if row.get(name) is None]
     if missing:
         raise ParameterError(
-            f"log_from_coba needs interactions with action, reward and probability; got one "
-            f"without {' and '.join(missing)}. What a log did not draw from a known distribution cannot "
-            "be weighed; environments with rewards for all actions are played with FromCoba."
+            "log_from_coba needs interactions with action, reward and probability; got one "
+            f"without {' and '.join(missing)}. Without known probabilities, actions cannot be "
+            "weighted. For environments with rewards for all actions use FromCoba."
         )
     return row.get("actions") or [], row["action"], row["reward"], float(row["probability"])

@@ -1,1 +1,1 @@
-"""river, both ways: our learners as its bandit policies, its models and detectors inside ours."""
+"""Adapters to river: Hannan's learners as policies, river's models and detectors in Hannan."""

@@ -1,4 +1,4 @@
-"""What is asked of a river model before it is used."""
+"""Checks of river models."""
 
 import inspect
 import math
@@ -16,16 +16,16 @@ Names = Sequence[Hashable] | None
 
 
 def load(part: str) -> Any:
-    """A module of river, such as "bandit.base"."""
+    """Import a module of river, such as "bandit.base"."""
     return package(
         f"river.{part}",
-        "hannan.adapters needs river for its River… classes, and it is not installed. Get it with "
+        "The River… classes of hannan.adapters need river, which is not installed. Run "
         "pip install 'hannan[adapters]'.",
     )
 
 
 def check_model(owner: object, model: Any) -> bool:
-    """Whether a model classifies; it must do that or regress, and needs its seed set."""
+    """Return whether a model is a classifier; raise an error for an unusable or unseeded model."""
     base, last = load("base"), _last_step(model)
     classifies = isinstance(last, base.Classifier)
     if isinstance(model, type) or not (classifies or isinstance(last, base.Regressor)):
@@ -36,18 +36,18 @@ def check_model(owner: object, model: Any) -> bool:
 
 
 def check_seeded(owner: object, name: str, thing: Any) -> None:
-    """Without a seed the same game would be played differently each time."""
+    """Raise `ParameterError` for an object without a seed, whose runs are not reproducible."""
     if missing := _unseeded(thing._get_params()):
         raise refuse(owner, name, f"a river object whose seed is set, {missing}", thing)
 
 
 def is_finite(value: Any) -> bool:
-    """Whether it is a number, and a finite one."""
+    """Return whether a value is a finite number."""
     return isinstance(value, Real) and math.isfinite(value)
 
 
 def check_names(owner: object, features: Names) -> Names:
-    """Distinct names of features, or None."""
+    """Return distinct names of features, or None."""
     if features is None:
         return None
     if isinstance(features, str) or len({*features}) != len(list(features)) or not len(features):
@@ -56,7 +56,7 @@ def check_names(owner: object, features: Names) -> Names:
 
 
 def takes_weight(model: Any) -> bool:
-    """Whether `learn_one` takes a weight w, as far as signatures tell."""
+    """Return whether `learn_one` takes a weight w, according to its signature."""
     last = _last_step(model)
     given = inspect.signature(last.learn_one).parameters
     if "w" in given:
@@ -67,10 +67,10 @@ def takes_weight(model: Any) -> bool:
 
 
 def as_dict(context: Any, names: Names) -> dict[Hashable, Any]:
-    """A context as river takes it.
+    """Return a context as a dictionary for river.
 
-    A row of numbers has its features under their names, or 0, 1, …; a dictionary is taken as it
-    is; anything else is a category, and becomes the feature of that name with value 1.
+    A feature vector gets its names, or 0, 1, …. A dictionary stays unchanged. Any other context is
+    a category, and becomes the feature of this name with value 1.
     """
     if context is None:
         return {}
@@ -82,16 +82,16 @@ def as_dict(context: Any, names: Names) -> dict[Hashable, Any]:
     if names is None:
         return dict(enumerate(values))
     if len(values) != len(names):
-        raise ContextError(f"features= names {len(names)} features; got {len(values)}.")
+        raise ContextError(f"features= has {len(names)} names; got a context with {len(values)}.")
     return dict(zip(names, values, strict=True))
 
 
 def finite(values: FloatArray, model: Any) -> FloatArray:
-    """Predictions, unless the model has diverged."""
+    """Return predictions, or raise `LossError` if the model has diverged."""
     if not math.isfinite(values.sum()):
         raise LossError(
-            f"{model} predicts {values}: it has diverged. Bring the features to one scale, "
-            "preprocessing.StandardScaler() | model, or lower its learning rate."
+            f"{model} predicts {values}: the model has diverged. Standardise the features, "
+            "preprocessing.StandardScaler() | model, or reduce the learning rate."
         )
     return values
 
@@ -103,7 +103,7 @@ def _last_step(model: Any) -> Any:
 
 
 def _unseeded(params: Mapping[str, Any]) -> str:
-    """Where a seed is None, such as "engine=SWINN(seed=…)"; "" if it is nowhere.
+    """Return the place of a missing seed, such as "engine=SWINN(seed=…)", or "" if none is missing.
 
     river nests parameters as dicts or (class, dict).
     """

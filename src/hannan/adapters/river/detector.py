@@ -1,4 +1,4 @@
-"""Any drift detector of river."""
+"""Drift detectors of river."""
 
 import math
 from collections import deque
@@ -11,26 +11,27 @@ from hannan.detectors import Detector
 
 
 class RiverDetector(Detector):
-    r"""A drift detector of river that answers to rising values only, for `Restarting`.
+    r"""A drift detector of river that reports only rising values, for `Restarting`.
 
-    river's detectors look for any change. When one is found, the mean of the last values is
-    compared with that of all older ones since the last change,
+    river's detectors report any change. After a change, `RiverDetector` compares the mean of the
+    last values with the mean of all older ones since the last change,
 
     .. math:: \frac1r \sum_{i > n-r} e_i > \frac1{n-r} \sum_{i \le n-r} e_i ,
               \qquad r = \min(\text{recent}, \lfloor n/2 \rfloor),
 
-    and only then is it an alarm. After a change of either kind the detector starts over.
+    and raises an alarm only in this case. After any change the detector is reset.
 
     Parameters
     ----------
     detector
-        Such as `river.drift.PageHinkley()`; it is cloned and never changed. A random one
-        (`KSWIN`) needs its `seed`.
+        Detector such as `river.drift.PageHinkley()`; it is cloned and never changed. A random
+        detector (`KSWIN`) needs its `seed`.
     recent
-        How many values count as the last ones; about what the detector takes to notice.
+        Number of values that count as the last ones, >= 1. Default 30. A good value is the number
+        of values that the detector needs to detect a change.
     threshold
-        The detectors of `river.drift.binary` read right or wrong, not numbers: they are shown
-        whether a value is above this.
+        Threshold for the detectors of `river.drift.binary`, which read booleans: they read whether
+        a value is above the threshold. Default 0.5.
 
     Examples
     --------
@@ -49,13 +50,13 @@ class RiverDetector(Detector):
     [bifet2007]
     """
 
-    _unstorable = "it holds a detector of river, which only pickle can take apart"
+    _unstorable = "it contains a detector of river, which only pickle can store"
 
     def __init__(self, detector: Any, recent: int = 30, threshold: float = 0.5) -> None:
         base = load("base")
         self._binary = isinstance(detector, base.BinaryDriftDetector)
         if not self._binary and not isinstance(detector, base.DriftDetector):
-            raise refuse(self, "detector", "a drift detector of river, an instance", detector)
+            raise refuse(self, "detector", "an instance of a drift detector of river", detector)
         check_seeded(self, "detector", detector)
         self.detector = detector
         self.recent = check_integer(self, "recent", recent, 1)
@@ -64,13 +65,13 @@ class RiverDetector(Detector):
         self.threshold = threshold
         self._inner = detector.clone()
         self._last: deque[float] = deque(maxlen=recent)
-        self._older = (0, 0.0)  # how many values have left the last ones, and their sum
+        self._older = (0, 0.0)  # number and sum of the older values
 
     def update(self, value: float) -> bool:
-        """Read one more number; return whether there is a change, and it is a rise."""
+        """Read a number; return whether there is a change to higher values."""
         value = float(value)
         if not math.isfinite(value):
-            raise LossError(f"RiverDetector reads finite numbers; got {value}.")
+            raise LossError(f"RiverDetector needs finite numbers; got {value}.")
         if len(self._last) == self.recent:
             count, total = self._older
             self._older = count + 1, total + self._last[0]

@@ -1,4 +1,4 @@
-"""Any online model of river as a policy class."""
+"""Online models of river as a policy class."""
 
 from __future__ import annotations
 
@@ -27,48 +27,50 @@ from hannan.perturbation import LaplaceNoise
 
 
 class RiverPolicies(FeatureOracle):
-    r"""The policies of an online model, which learns each round once and is never fitted again.
+    r"""Policies of an online model of river, which learns each round once and is never refitted.
 
-    The policy plays :math:`\arg\min_k s_k(x)`, the smallest score:
+    The policy plays :math:`\arg\min_k s_k(x)`, the action with the smallest score:
 
-    - a *regressor* is cloned for each action and learns its losses; :math:`s_k(x)` is what it
-      predicts.
+    - a *regressor* is cloned for each action and learns its losses; :math:`s_k(x)` is its
+      prediction.
     - a *classifier* learns the label k with weight
       :math:`w_k = \max_j \ell(j) - \ell(k)`, divided by the mean of all such weights so far, for
-      each k where that is positive. Its probabilities estimate how these weights are shared, so
-      :math:`s_k(x) = -\bar w\, P(k \mid x)`, with :math:`\bar w` the mean of
-      :math:`\sum_k w_k` over rounds, is an estimate of losses up to a constant.
+      each k with a positive weight. Its probabilities estimate the shares of these weights, so
+      :math:`s_k(x) = -\bar w\, P(k \mid x)`, with :math:`\bar w` the mean of :math:`\sum_k w_k`
+      over rounds, is an estimate of losses up to a constant.
 
-    An online model cannot unlearn fake losses. Instead B further copies of it, the *echoes*, learn
-    random signs ±1 on the same contexts, and :math:`N_b(x)`, what echo b predicts, is what noise
-    does to a score, where predictions are linear in what was taught. Under a draw the scores are
+    An online model cannot unlearn fake losses. Instead, B further copies of the model, the
+    *echoes*, learn random signs ±1 on the same contexts. Let :math:`N_b(x)` be the prediction of
+    echo b. If predictions are linear in the training targets, :math:`N_b(x)` is the effect of noise
+    on a score. Under a noise draw the scores are
 
     .. math:: s_k(x) + \sigma \langle v(x), g_k \rangle, \qquad
               v(x) = \Big(\tfrac{N_1(x)}{\sqrt B}, …, \tfrac{N_B(x)}{\sqrt B},
               \tfrac1{\sqrt{n+1}}\Big),
 
-    with standard normal :math:`g_k \in R^{B+1}` of that draw and
-    :math:`\sigma = \text{scale} \cdot \sqrt{2 d/n}` after n rounds, d the number of perturbed
-    contexts. This is the noise of `LinearPolicies`, with :math:`\|v(x)\|^2` in place of the
-    leverage :math:`x^\top A^{-1} x`; bandit feedback needs no resampling here either.
+    with standard normal :math:`g_k \in R^{B+1}` of this draw and :math:`\sigma = \text{scale} \cdot
+    \sqrt{2 d/n}` after n rounds, d the number of perturbed contexts. This is the noise of
+    `LinearPolicies`, with :math:`\|v(x)\|^2` instead of the leverage :math:`x^\top A^{-1} x`.
+    Bandit feedback needs no resampling here, either.
 
-    It is *inexact*, and no theorem covers it. G is that of linear policies on the same features.
-    Models that count all rounds alike suit best. One that forgets, such as gradient descent with
-    a constant step, never settles: give it decreasing steps, or the learner a number for ε. Such a
-    class cannot be saved to a file.
+    The class is *inexact*, and no theorem applies. Its complexity G is that of linear policies on
+    the same features. Models that weight all rounds equally are best suited. A model that discounts
+    the past, such as gradient descent with a constant step, does not converge: use decreasing
+    steps, or a fixed ε in the learner. The class cannot be saved to a file.
 
     Parameters
     ----------
     model
-        A regressor, a classifier with `predict_proba_one` whose `learn_one` takes a weight `w`,
-        or a pipeline that ends in one. It is cloned and never changed; random models
-        need their `seed`. Binary classifiers will do for K = 2 only.
+        A regressor, a classifier with `predict_proba_one` whose `learn_one` takes a weight `w`, or
+        a pipeline that ends in one of them. The model is cloned and never changed; random models
+        need their `seed`. Binary classifiers support K = 2 only.
     n_actions
-        K.
+        Number of actions K.
     echoes
-        B. A round teaches K + B regressors, or a classifier and B others.
+        Number of echoes B >= 1. Default 8. In each round K + B regressors, or 1 + B classifiers,
+        learn.
     features
-        Names of the features of a row; 0, 1, … by default.
+        Names of the features of a row. Default: 0, 1, ….
 
     Examples
     --------
@@ -89,7 +91,7 @@ class RiverPolicies(FeatureOracle):
     exact = False
     counts_rounds = True
 
-    _unstorable = "it holds models of river, which only pickle can take apart"
+    _unstorable = "it contains models of river, which only pickle can store"
 
     def __init__(
         self, model: Any, n_actions: int, *, echoes: int = 8, features: Names = None
@@ -102,12 +104,12 @@ class RiverPolicies(FeatureOracle):
         self.names = check_names(self, features)
         if self.classifies and not takes_weight(model):
             raise ParameterError(
-                f"RiverPolicies weighs what a classifier learns, but learn_one of {model} takes no "
-                "weight w. Use one that does, such as tree.HoeffdingTreeClassifier, or a regressor."
+                f"RiverPolicies needs a classifier with weights, but learn_one of {model} takes no "
+                "weight w. Use another one, such as tree.HoeffdingTreeClassifier, or a regressor."
             )
         if self.classifies and n_actions > 2 and not model._multiclass:
             raise ParameterError(
-                f"{model} tells two classes apart, not {n_actions}. Wrap it in "
+                f"{model} supports two classes, not {n_actions}. Wrap the model: "
                 "multiclass.OneVsRestClassifier(model)."
             )
 
@@ -117,15 +119,15 @@ class RiverPolicies(FeatureOracle):
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> RiverNoise:
-        """Normal numbers for the echoes."""
+        """Return normal noise for the echoes."""
         return RiverNoise(self, contexts, key, stream, memory)  # type: ignore[arg-type]
 
     def log_size(self, contexts: Sequence[Any]) -> float:
-        """d log K, which holds for any class."""
+        """Return d log K, a bound for any class."""
         return len(contexts) * math.log(self.n_actions)
 
     def complexity(self, contexts: Sequence[Any]) -> float:
-        """That of `LinearPolicies` on these contexts."""
+        """Return the complexity of `LinearPolicies` on these contexts."""
         return LinearPolicies(self.n_actions).complexity(contexts)
 
     def __repr__(self) -> str:
@@ -133,18 +135,18 @@ class RiverPolicies(FeatureOracle):
 
 
 class RiverNoise(LinearNoise):
-    """Standard normal numbers for each entry of v and each action, by counter."""
+    """Standard normal noise for each entry of v and each action, by counter."""
 
     oracle: RiverPolicies  # type: ignore[assignment]
 
     def unit(self, draw: int) -> FloatArray:
-        """The fake losses on the contexts that the noise of a draw stands for, [d, K]."""
+        """Return the fake losses on the contexts that correspond to a noise draw, [d, K]."""
         K, stream = self.oracle.n_actions, int(self.stream)
         return LaplaceNoise(self.contexts, K, self.key, stream).unit(draw)
 
 
 class RiverLeader(Policy):
-    """What the models, as they were, make of a context under one draw."""
+    """Policy of the models in their state at creation, under one noise draw."""
 
     def __init__(self, total: RiverObjective, draw: Draw) -> None:
         self.total = total
@@ -160,9 +162,9 @@ class RiverLeader(Policy):
 
 
 class RiverObjective(LinearObjective):
-    """Models that have learned the rounds, and echoes that have learned coin flips on them.
+    """Models that have learned the rounds, and echoes that have learned random signs.
 
-    Scores with normal noise are those of `LinearObjective`; here is only where they come from.
+    The scores with normal noise are computed by `LinearObjective`, from the values computed here.
     """
 
     oracle: RiverPolicies  # type: ignore[assignment]
@@ -174,13 +176,13 @@ class RiverObjective(LinearObjective):
         self._models = [oracle.model.clone() for _ in range(many)]
         self._echoes = [oracle.model.clone() for _ in range(oracle.echoes)]
         self._flips = np.random.default_rng(0)
-        self._gaps = (0, 0.0)  # how many labels a classifier has learned, and their weight
+        self._gaps = (0, 0.0)  # number and total weight of the labels that a classifier has learned
         self._width: int | None = None
         self._cache = None
         self._frozen: RiverObjective | None = None
 
     def copy(self) -> RiverObjective:
-        """Models that go on learning by themselves."""
+        """Return a copy with independent models."""
         twin = copy.copy(self)
         for name in ("_models", "_echoes", "_flips"):
             setattr(twin, name, copy.deepcopy(getattr(self, name)))
@@ -188,7 +190,7 @@ class RiverObjective(LinearObjective):
         return twin
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
-        """One more lesson for every model and every echo."""
+        """Update every model and every echo on a round."""
         x = self._named(context)
         self._cache = self._frozen = None
         self._width = len(context)
@@ -204,7 +206,7 @@ class RiverObjective(LinearObjective):
             echo.learn_one(x, coin[side])
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
-        """The models as they are now, under each draw."""
+        """Return the leaders of the current models, one for each noise draw."""
         if self._frozen is None:
             self._frozen = self.copy()
         return [RiverLeader(self._frozen, draw.later(i)) for i in range(count)]
@@ -219,7 +221,7 @@ class RiverObjective(LinearObjective):
             self._models[0].learn_one(x, label, w=weight)
 
     def _solved(self, context: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-        """Scores, v and |v|² of a context; kept, as a round asks several times."""
+        """Return scores, v and |v|² of a context; cached for the other calls in a round."""
         if self._cache is None or self._cache[0] is not context:
             x = self._named(context)
             scores = finite(self._scores(x), self.oracle.model)
@@ -240,7 +242,7 @@ class RiverObjective(LinearObjective):
         return np.array([-mean * shares.get(k, 0.0) for k in range(self.n_actions)])
 
     def _echo(self, echo: Any, x: dict[Any, Any]) -> float:
-        """What an echo predicts of a coin flip."""
+        """Return the prediction of an echo."""
         if not self.rounds:
             return 0.0
         if not self.oracle.classifies:
@@ -251,7 +253,7 @@ class RiverObjective(LinearObjective):
     def _named(self, context: FloatArray) -> dict[Any, Any]:
         if self._width not in (None, len(context)):
             raise ContextError(
-                f"RiverPolicies has seen contexts with {self._width} features; got one with "
-                f"{len(context)}."
+                f"RiverPolicies needs contexts with {self._width} features, like the first one; "
+                f"got one with {len(context)}."
             )
         return as_dict(context, self.oracle.names)

@@ -1,4 +1,4 @@
-"""Our learners as contextual bandit policies of river."""
+"""Hannan's learners as contextual bandit policies of river."""
 
 from collections import deque
 from collections.abc import Hashable, Iterable, Sequence
@@ -18,40 +18,43 @@ ContextualPolicy: Any = load("bandit.base").ContextualPolicy
 
 
 class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
-    r"""Plays a bandit learner as a policy of river: `pull(arms, context)`, `update(arm, …)`.
+    r"""A bandit learner as a policy of river: `pull(arms, context)`, `update(arm, …)`.
 
-    Accepted by `bandit.evaluate`, which knows no contexts, by `bandit.evaluate_offline`, and by
+    It works with `bandit.evaluate` (without contexts), with `bandit.evaluate_offline`, and with
     river's `clone`. Rewards in reward_range are mapped to the learner's loss_range, the largest
-    to the smallest loss. Arms become actions 0, 1, … in order of appearance; the learner chooses
-    among those offered. A reward answers the oldest pull that is open with its arm and context.
-    Nothing is learned from one that answers none, as in the burn-in; it counts in `ranking`.
+    reward to the smallest loss. Arms become actions 0, 1, … in order of appearance, and the learner
+    chooses among the offered ones. A reward is assigned to the oldest open pull with its arm and
+    context. A reward without an open pull, as in the burn-in, is not learned; it counts only in
+    `ranking`.
 
     Parameters
     ----------
     learner
-        A learner of single actions from bandit feedback, such as `ContextSemiBanditFTPL`, which
-        is cloned and never changed; clones with the same seed act alike.
+        A learner with bandit feedback and single actions, such as `ContextSemiBanditFTPL`. It is
+        cloned and never changed; clones with the same seed choose the same actions.
     reward_range
-        (r₀, r₁), where rewards lie.
+        Range (r₀, r₁) of the rewards. Default (0, 1).
     clip
-        Whether rewards outside are moved to the nearer end; otherwise they are refused.
+        Whether to clip rewards to the range. If False (default), a reward outside raises
+        `LossError`.
     features
-        How the dictionary of a context becomes a row, as in `FromRiver`; other contexts stay.
+        Conversion of a context dictionary to a feature vector, as in `FromRiver`. Other contexts
+        stay unchanged.
     arms
-        The arms in the order of actions, where it should not be that of appearance.
+        Arms in the order of actions. Default: in order of appearance.
     pending
-        How many pulls may wait for their rewards; the oldest is given up for a new one. More than
-        one takes a learner with `decide`.
+        Maximum number of open pulls. Default 1. A further pull abandons the oldest open one. More
+        than one requires a learner with `decide`.
     reward_obj, reward_scaler, burn_in
-        As in river: how `ranking` measures an arm, what is done to rewards before, not to those
-        of the learner, and how often every arm is pulled first.
+        As in river: the statistic of an arm in `ranking`, the scaler of rewards (not applied to the
+        learner's rewards), and the number of initial pulls of every arm.
 
     Attributes
     ----------
-    player
-        The learner at work.
+    current_learner
+        The learner in use.
     unlearned
-        How many rewards answered no open pull.
+        Number of rewards without an open pull.
 
     Examples
     --------
@@ -90,7 +93,7 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         check_bandit("RiverPolicy", learner)
         self._n_actions = count_actions(learner)
         if pending > 1 and learner.late is not None:
-            raise ParameterError(f"pending={pending} takes a learner with decide(): {learner.late}")
+            raise ParameterError(f"pending={pending} needs a learner with decide(): {learner.late}")
         kinds = load("stats.base").Univariate, load("proba.base").Distribution
         if not isinstance(self.reward_obj, kinds):
             accepted = "a statistic or distribution of one number"
@@ -108,7 +111,7 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         self.unlearned = 0
 
     def pull(self, arm_ids: Iterable[Hashable], context: Any = None) -> Any:
-        """The arm to pull, one of those offered."""
+        """Return the arm to pull, one of the offered arms."""
         arms = list(arm_ids)
         if not arms:
             raise refuse(self, "arm_ids", "at least one arm", arms)
@@ -127,7 +130,7 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
     def update(
         self, arm_id: Hashable, context: Any, *reward_args: Any, **reward_kwargs: Any
     ) -> None:
-        """Learn the reward of an arm, a number; what comes with it is passed on to `reward_obj`.
+        """Learn from the reward of an arm, a number; further arguments are passed to `reward_obj`.
 
         `update(arm, reward)` leaves out the context of its pull, as river does without contexts.
         """
@@ -146,7 +149,7 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         super().update(arm_id, context, *reward_args, **reward_kwargs)
 
     def __repr__(self) -> str:
-        # river draws a table of the arms, and cannot while there are none.
+        # river's table of the arms fails without arms.
         table: str = super().__repr__() if self.ranking else f"RiverPolicy({self.learner!r})"
         return table
 
@@ -164,14 +167,14 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
 
 @dataclass(eq=False)
 class _Pull:
-    """An arm that was pulled; the decision is None where the learner was not asked."""
+    """A pulled arm, with the learner's decision (None if the learner did not choose the arm)."""
 
     arm: Hashable
     context: Any
     decision: Decision | int | None
 
     def is_of(self, arm: Hashable, context: Any) -> bool:
-        """Whether a reward of this arm on this context answers it."""
+        """Return whether a reward of this arm and context belongs to this pull."""
         if self.arm != arm:
             return False
         if isinstance(context, np.ndarray):

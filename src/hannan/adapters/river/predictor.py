@@ -1,4 +1,4 @@
-"""Any online model of river as a predictor."""
+"""Online models of river as predictors."""
 
 from typing import Any
 
@@ -17,32 +17,32 @@ from hannan.core.validation import FloatArray, check_bounded_range, check_not_ne
 
 
 class RiverPredictor(Predictor):
-    r"""Guesses losses with a regressor or classifier of river, one for each element.
+    r"""Predict losses with a regressor or classifier of river, one for each element.
 
     A *regressor* learns the losses of its element, and its prediction is the estimate
-    :math:`\hat\ell_k(x)`. A *classifier* learns whether the loss is high: a loss ℓ in
-    loss_range = [lo, hi] is taught as the label True with weight
-    :math:`v = (\ell - lo)/(hi - lo)` and False with weight 1 - v, and
-    :math:`\hat\ell_k(x) = lo + (hi - lo)\, P(\text{True} \mid x)`. Where the classifier takes no
-    weights the label is :math:`v \ge \frac12`, right for losses at the ends of the range only.
+    :math:`\hat\ell_k(x)`. A *classifier* learns whether the loss is high. For a loss ℓ in
+    loss_range = [lo, hi] it learns the label True with weight :math:`v = (\ell - lo)/(hi - lo)` and
+    the label False with weight 1 - v, and :math:`\hat\ell_k(x) = lo + (hi - lo)\, P(\text{True}
+    \mid x)`. If the classifier takes no weights, the label is :math:`v \ge \frac12`, which is right
+    only for losses at the ends of the range.
 
-    The guess is low, so that elements seen seldom are tried:
+    The prediction is a lower confidence value, so that rarely observed elements are tried:
     :math:`\hat\ell_k(x) - \alpha (hi - lo)/\sqrt{n_k + 1}` after :math:`n_k` losses of element k,
-    clipped to the range. `baseline` uses α = 1, `estimate` is :math:`\hat\ell_k(x)`, clipped; it
-    is lo before anything was seen.
+    clipped to the range. `baseline` uses α = 1; `estimate` is :math:`\hat\ell_k(x)`, clipped.
+    Without observations `estimate` is lo.
 
     Parameters
     ----------
     model
-        A regressor, a classifier with `predict_proba_one`, or a pipeline that ends in one. It is
-        cloned for each element and never changed; random models need their `seed`.
+        A regressor, a classifier with `predict_proba_one`, or a pipeline that ends in one of them.
+        The model is cloned for each element and never changed; random models need their `seed`.
     alpha
-        How far below the estimate to guess.
+        Factor α of the width below the estimate, >= 0. Default 0.3. A larger α explores more.
     features
-        Names of the features of a row; 0, 1, … by default. Contexts that are not rows, such as
-        integers and words, become a single feature of that name with value 1.
+        Names of the features of a row. Default: 0, 1, …. A context that is not a feature vector,
+        such as an integer or a word, becomes a single feature of this name with value 1.
     loss_range
-        (lo, hi), where losses lie.
+        Range (lo, hi) of the losses. Default (0, 1).
 
     Examples
     --------
@@ -57,7 +57,7 @@ class RiverPredictor(Predictor):
     array([0.  , 0.35])
     """
 
-    _unstorable = "it holds models of river, which only pickle can take apart"
+    _unstorable = "it contains models of river, which only pickle can store"
 
     def __init__(
         self,
@@ -83,15 +83,15 @@ class RiverPredictor(Predictor):
         self._counts = np.zeros(n_actions)
 
     def predict(self, context: Any) -> FloatArray:
-        """The models' predictions, less a width."""
+        """Return the models' predictions minus a width."""
         return self._lower(context, self.alpha)
 
     def baseline(self, context: Any) -> FloatArray:
-        """The models' predictions, less a width with α = 1."""
+        """Return the models' predictions minus a width with α = 1."""
         return self._lower(context, 1.0)
 
     def estimate(self, context: Any) -> FloatArray:
-        """The models' predictions."""
+        """Return the models' predictions."""
         return self._lower(context, 0.0)
 
     def learn(self, context: Any, action: Action, loss: Any) -> None:
@@ -120,7 +120,7 @@ class RiverPredictor(Predictor):
         x = as_dict(context, self._names)
         low, width = self._low, self._high - self._low
         if self._classifies:
-            # A classifier that has seen one label only may know of no other.
+            # A classifier that has learned only one label may not know the other.
             shares = [model.predict_proba_one(x).get(True, 0.0) for model in self._models]
             guess = low + width * finite(np.array(shares), self.model)
         else:

@@ -13,28 +13,29 @@ from hannan.environments._scaling import RUNNING
 
 
 class FromRiver(Environment):
-    r"""A stream of (x, y) pairs as a game: name the class, all but the right one cost 1.
+    r"""Online classification of a river stream of (x, y) pairs: every wrong class costs 1.
 
-    :math:`\ell_t(a) = 1[a \ne y_t]`, for the data sets of `river.datasets`, the generators of
-    `river.datasets.synth`, and any list of pairs of a dictionary and a label.
+    The losses are :math:`\ell_t(a) = 1[a \ne y_t]`. The stream can be a data set of
+    `river.datasets`, a generator of `river.datasets.synth`, or any list of pairs of a dictionary
+    and a label.
 
     Parameters
     ----------
     stream
-        What can be read from its beginning again and again: a data set or a list, not an iterator
-        that is used up. Generators of random data need their `seed`.
+        A stream that can be read repeatedly from its beginning: a data set or a list, not an
+        iterator. Generators of random data need their `seed`.
     labels
-        The classes, in the order of the actions. By default the number `n_classes` that the data
-        set declares, in order of appearance.
+        Classes, in the order of the actions. Default: the `n_classes` classes that the data set
+        declares, in order of appearance.
     features
-        How x becomes a row. Names: these features in this order, 0 where one is missing. A number
-        n: hashed to n columns, text too. A function: what it returns. None: the features of the
-        first x.
+        Conversion of x to a feature vector. Names: these features in this order, 0 for a missing
+        one. A number n: all features, also text, hashed to n columns. A function: its result. None
+        (default): the features of the first x.
     scale
-        None, "running-unit" or "running-standard": features as they are, to [0, 1], or to mean 0
-        and variance 1, by the rows so far.
+        Scaling of the features. None (default): no scaling. "running-unit": to [0, 1];
+        "running-standard": to mean 0 and variance 1, both by the rows so far.
     oracle
-        The policies that regret is measured against.
+        Policy class (oracle) that regret is measured against. Default None.
 
     Examples
     --------
@@ -75,7 +76,8 @@ class FromRiver(Environment):
         self.n_actions: int = self._count()
         if oracle is not None and oracle.n_actions not in (None, self.n_actions):
             raise ParameterError(
-                f"The stream has {self.n_actions} classes, the oracle {oracle.n_actions} actions."
+                f"The stream has {self.n_actions} classes, but the oracle has {oracle.n_actions} "
+                f"actions. Pass an oracle with {self.n_actions} actions."
             )
 
     @property
@@ -100,7 +102,7 @@ class FromRiver(Environment):
             if y not in known:
                 if self._given is not None or len(known) == self.n_actions:
                     raise LossError(
-                        f"Label {y!r} is not among {list(known)}: declare all of them with "
+                        f"Label {y!r} is not among {list(known)}. Declare all labels with "
                         "labels=[…]."
                     )
                 known[y] = len(known)
@@ -118,7 +120,7 @@ class FromRiver(Environment):
             declared = 2
         if declared is None:
             if not hasattr(self.stream, "__len__"):
-                raise refuse(self, "labels", "given, as the stream declares no n_classes", None)
+                raise refuse(self, "labels", "given for a stream without n_classes", None)
             declared = len({y for _, y in self.stream})
             if not declared:
                 raise refuse(self, "stream", "one with at least one pair (x, y)", self.stream)
@@ -129,4 +131,4 @@ class FromRiver(Environment):
 
 
 def _too_short(length: int, horizon: int) -> ParameterError:
-    return ParameterError(f"The stream has {length} rounds; {horizon} were asked for.")
+    return ParameterError(f"The stream has {length} rounds, less than the horizon {horizon}.")

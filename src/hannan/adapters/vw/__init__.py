@@ -1,1 +1,1 @@
-"""Logs of Vowpal Wabbit; nothing here needs VW itself."""
+"""Logs of Vowpal Wabbit, read and written without VW itself."""

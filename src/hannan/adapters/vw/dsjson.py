@@ -1,4 +1,4 @@
-"""Decision-service JSON (dsjson): one record a line, as Vowpal Wabbit and its services log them."""
+"""Read decision-service JSON (dsjson), the log format of Vowpal Wabbit and its services."""
 
 import json
 import math
@@ -16,18 +16,18 @@ from hannan.adapters.vw.rounds import (
     number_in,
 )
 
-_ROUNDED = 1e-3  # of probabilities that a log may have cut to a few digits
+_ROUNDED = 1e-3  # tolerance for probabilities that a log has rounded
 
 
 def read_dsjson(
     source: Source, *, max_round: int = MAX_ROUND, max_unpacked: int | None = None
 ) -> Iterator[CbAdfRound]:
-    """The decisions of a dsjson log, one at a time.
+    """Read the decisions of a dsjson log, one at a time.
 
-    Like VW this passes over lines that do not begin with ``{`` and records without a context
-    ``c`` (observations that found no decision). An object in an object is a namespace of its own;
-    the entries of an array have the names "0", "1", …; ``true`` is 1, ``false`` and ``null`` are
-    nothing, and ``_text`` is a feature for each word. Records with slots are refused.
+    Like VW, this skips lines that do not begin with ``{`` and records without a context ``c``
+    (observations without a decision). An object in an object is a separate namespace. The entries
+    of an array have the names "0", "1", …. ``true`` is 1, and ``false`` and ``null`` are ignored.
+    ``_text`` is a feature for each word. Records with slots raise `VWFormatError`.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def read_dsjson(
 
 
 def rounds_of_dsjson(lines: Lines) -> Iterator[CbAdfRound]:
-    """The decisions in these lines, whose `number` is that of the last one's."""
+    """Yield the decisions in these lines; `lines.number` is the line of the last decision."""
     for line in lines:
         if line.startswith("{"):
             found = _parsed(line, lines)
@@ -66,23 +66,23 @@ def _parsed(line: str, at: Lines) -> Any:
         if "\\u" in line:
             json.dumps(found, ensure_ascii=False).encode()
     except RecursionError:
-        raise at.refuse(line, "JSON that is not nested so deep") from None
+        raise at.refuse(line, "JSON that is not nested too deep") from None
     except UnicodeEncodeError:
         raise at.refuse(line, "text without half surrogate pairs") from None
     except ValueError as error:
         why = getattr(error, "msg", str(error))[:60]
-        raise at.refuse(line, f"one JSON object a line ({why})") from None
+        raise at.refuse(line, f"one JSON object per line ({why})") from None
     return found
 
 
 def _constant(name: str) -> float:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _round(found: dict[str, Any], at: Lines) -> CbAdfRound:
     context = _checked(found["c"], dict, "c", at)
     if "_slots" in context:
-        raise at.refuse("_slots", f"one decision a record: {UNSUPPORTED}")
+        raise at.refuse("_slots", f"one decision per record: {UNSUPPORTED}")
     actions = [_checked(entry, dict, "_multi", at) for entry in _get(context, "_multi", list, at)]
     if not actions:
         raise at.refuse(context, "the features of at least one action in c._multi")
@@ -101,27 +101,27 @@ def _round(found: dict[str, Any], at: Lines) -> CbAdfRound:
 def _decision(
     found: dict[str, Any], count: int, at: Lines
 ) -> tuple[int | None, float | None, float | None, dict[int, float]]:
-    """Action, cost, probability and others; whichever of the keys tell of them."""
+    """Return action, cost, probability and others, from all keys that may hold them."""
     distribution = _action_distribution(found.get("a"), found.get("p", found.get("_p")), count, at)
     index, number = found.get("_labelIndex"), found.get("_label_Action")
     places = [] if index is None else [_place(index, count, at, 0)]
     places += [] if number is None else [_place(number, count, at, 1)]
     places += list(distribution)[:1] if not places else []
     if len(set(places)) > 1:
-        raise at.refuse((index, number), "_labelIndex of one less than _label_Action")
+        raise at.refuse((index, number), "a _labelIndex that equals _label_Action - 1")
     cost, p = found.get("_label_cost"), found.get("_label_probability")
     if not places:
         if cost is not None or p is not None:
-            raise at.refuse(cost, "a _labelIndex or _label_Action, as there is a label")
+            raise at.refuse(cost, "a _labelIndex or _label_Action, because there is a label")
         return None, None, None, {}
     action = places[0]
     logged = distribution.get(action)
     p = logged if p is None else _probability(p, at)
     cost = None if cost is None else _number(cost, at)
     if p is not None and logged is not None and not math.isclose(p, logged, rel_tol=_ROUNDED):
-        raise at.refuse((p, logged), "a _label_probability that is that of the action in p")
+        raise at.refuse((p, logged), "a _label_probability equal to the action's entry in p")
     if p == 0.0 or (p is None and cost is not None):
-        raise at.refuse(p, "a probability above 0 of an action that was taken")
+        raise at.refuse(p, "a positive probability of the logged action")
     others = (
         {}
         if p is None
@@ -133,7 +133,7 @@ def _decision(
 def _action_distribution(
     chosen: Any, distribution: Any, count: int, at: Lines
 ) -> dict[int, float | None]:
-    """The probabilities of the actions that are listed, None where they are not told."""
+    """Return the probabilities of the listed actions, None if they were not logged."""
     listed = [] if chosen is None else chosen if isinstance(chosen, list) else [chosen]
     places = [_place(k, count, at, 1) for k in listed]
     if len(set(places)) < len(places):
@@ -146,14 +146,14 @@ def _action_distribution(
     told = [_probability(p, at) for p in values]
     total, every = math.fsum(told), len(told) >= max(count, 2)
     if total > 1.0 + _ROUNDED or (every and total < 1.0 - _ROUNDED):
-        raise at.refuse(told, "in p probabilities of sum 1")
+        raise at.refuse(told, "probabilities with sum 1 in p")
     return dict(zip(places, told, strict=True))
 
 
 def _features(found: dict[str, Any], at: Lines) -> Features:
-    """Features as VW finds them: by the innermost object or array that they stand in."""
+    """Return features as VW reads them: by the innermost object or array that contains them."""
     pairs: list[tuple[str, str, float | str]] = []
-    # Namespaces still to be read, the next one last.
+    # Stack of namespaces to read; the next one is last.
     todo: list[tuple[str, Any]] = [("", found)]
     while todo:
         space, inside = todo.pop()
@@ -179,7 +179,7 @@ def _features(found: dict[str, Any], at: Lines) -> Features:
 
 
 def _special(name: str, value: Any, outermost: bool, at: Lines) -> list[str]:
-    """The words of `_text`; other names of this kind hold no features."""
+    """Return the words of `_text`; other names with an underscore hold no features."""
     if name == "_text" and isinstance(value, str):
         words = value.replace("\t", " ").replace(":", "_").replace("|", "_").split(" ")
         return [word for word in words if word]
@@ -199,7 +199,7 @@ def _checked(value: Any, kind: type[_Kind], name: str, at: Lines) -> _Kind:
 
 
 def _get(found: dict[str, Any], name: str, kind: type[_Kind], at: Lines) -> _Kind:
-    """What stands under a name, or nothing of its kind."""
+    """Return the value of a name, or an empty value of its kind."""
     value = found.get(name)
     return kind() if value is None else _checked(value, kind, name, at)
 
@@ -222,5 +222,5 @@ def _probability(value: Any, at: Lines) -> float:
 
 def _place(value: Any, count: int, at: Lines, first: int) -> int:
     if not isinstance(value, int) or not number_in(value, first, count - 1 + first):
-        raise at.refuse(value, f"the number of one of {count} actions, from {first}")
+        raise at.refuse(value, f"the number of one of {count} actions, counted from {first}")
     return value - first

@@ -24,7 +24,7 @@ _LABEL = re.compile(r"[0-9]+(:[^: ]*)*$")
 
 
 def is_vw(path: str | PathLike[str]) -> bool:
-    """Whether the name of a file says that it is a log of VW."""
+    """Return whether the name of a file is that of a VW log."""
     return Path(path).name.lower().removesuffix(".gz").endswith(ENDINGS)
 
 
@@ -36,12 +36,12 @@ def format_of(
     max_round: int | None = None,
     max_unpacked: int | None = None,
 ) -> str:
-    """The format of a file: as given by an option, by its name, or by its first lines."""
+    """Return the format of a file: the given one, or detected from its name or first lines."""
     if given is not None:
         return check_format("FromVW", given, (*FORMATS, "dsjson"))
     if {suffix.lower() for suffix in Path(path).suffixes} & {".dsjson", ".json"}:
         return "dsjson"
-    parts: set[int] = set()  # of labels, how many colons they have
+    parts: set[int] = set()  # numbers of colons in labels
     lines = Lines(path, max_round, max_unpacked)
     for line in islice(lines, _LOOK):
         first = line.partition("|")[0].split(" ")[0]
@@ -57,13 +57,13 @@ def format_of(
     if not lines.number:
         raise ParameterError(f"The file {str(path)!r} is empty.")
     raise ParameterError(
-        f"The format of {str(path)!r} does not show in its first lines. Pass {option}, one of "
+        f"Cannot detect the format of {str(path)!r} from its first lines. Pass {option}, one of "
         f"{', '.join((*FORMATS, 'dsjson'))}."
     )
 
 
 def offers_change(path: str | PathLike[str], format: str, max_unpacked: int | None = None) -> bool:
-    """Whether rounds of a file differ in what they offer, by a look at the first thousand."""
+    """Return whether the first thousand rounds of a file differ in the offered actions."""
     rounds = rounds_in(Lines(path, None, max_unpacked), format)
     offers = (each.actions for each in islice(rounds, _LOOK) if isinstance(each, CbAdfRound))
     first = next(offers, ())
@@ -71,42 +71,43 @@ def offers_change(path: str | PathLike[str], format: str, max_unpacked: int | No
 
 
 def rounds_in(lines: Lines, format: str) -> Iterator[Round]:
-    """Read the rounds in these lines, of any of the three formats."""
+    """Yield the rounds in these lines, in any of the three formats."""
     return rounds_of_dsjson(lines) if format == "dsjson" else rounds_of_text(lines, format)
 
 
 class FromVW(LogReplay):
-    r"""The decisions of a VW log, for a learner to play: `LogReplay` of a `cb`, `cb_adf` or dsjson.
+    r"""Replay the decisions of a VW log (`cb`, `cb_adf` or dsjson), as `LogReplay` does.
 
     The log is held in memory.
 
     Parameters
     ----------
     path
-        A file of text or of dsjson, also .gz.
+        Path of a text file or a dsjson file, also .gz.
     format
-        "cb", "cb_adf" or "dsjson"; None goes by the name (.dsjson, .json) or the first lines.
+        "cb", "cb_adf" or "dsjson". None (default) detects the format from the name (.dsjson, .json)
+        or the first lines.
     columns, action_columns, n_actions
         As in `log_from_vw`.
     items
-        Whether what a round offers is a `Menu`, for a learner of described actions; otherwise
-        actions are known by their position, from 0.
+        Whether the offered actions of a round are a `Menu`, for a learner of actions with features.
+        If False (default), actions are identified by their position, from 0.
     value_range
-        (low, high) of the costs.
+        Range (low, high) of the costs. Default (0, 1).
     method, baseline, floor, oracle
         As in `LogReplay`.
     scale
-        "running" brings the features of contexts to mean 0 and variance 1 by the rows so far; None
-        leaves them as they are, as menus always are.
+        "running" (default) scales the features of contexts to mean 0 and variance 1 by the rows so
+        far; None leaves them unchanged. Menus are never scaled.
     max_round, max_unpacked
         As in `read_vw`.
 
     Attributes
     ----------
     actions
-        0, …, K - 1; described ones are not listed.
+        The actions 0, …, K - 1; empty for actions with features.
     features
-        A name for each entry of a context, as in VW's audit.
+        Name of each entry of a context, as in VW's audit.
 
     Examples
     --------
@@ -166,7 +167,7 @@ class FromVW(LogReplay):
         super().__init__(log, method=method, baseline=baseline, floor=floor, oracle=oracle)
 
     def _rounds(self, bounds: LossRange) -> Iterator[Round]:
-        """Read the rounds, and say in which line a cost is outside its range."""
+        """Yield the rounds; raise `LossError`, with the line, for a cost outside its range."""
         lines = Lines(self.path, self.max_round, self.max_unpacked)
         for this_round in rounds_in(lines, self.format):
             cost = None if getattr(this_round, "skip_learn", False) else this_round.cost

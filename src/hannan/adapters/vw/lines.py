@@ -1,4 +1,4 @@
-"""Lines in and out of files, one at a time."""
+"""Read and write lines of files, one at a time."""
 
 import gzip
 import io
@@ -22,14 +22,14 @@ Target = str | os.PathLike[str] | IO[str] | IO[bytes]
 
 _UNREADABLE = (OSError, EOFError, zlib.error)
 _SHORT = reprlib.Repr()
-_MARK = "\ufeff"  # some editors begin files with it
+_MARK = "\ufeff"  # byte order mark, with which some editors begin files
 
 
 class Lines:
-    """The lines of a source, each without its end; the last number and the name go to messages.
+    """Lines of a source, without line ends; messages state the line number and the name.
 
-    Never more than `longest` characters are held, so that a file which is not what its name says
-    cannot fill the memory.
+    At most `longest` characters are held at a time, so that a file with other contents than its
+    name suggests cannot exhaust the memory.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Lines:
             self._name = f" of {os.fspath(source)!r}"
         elif not hasattr(source, "readline") and not isinstance(source, Iterable):
             raise InputTypeError(
-                "Lines are read from a path, an open file or an iterable of lines; got "
+                "The source of lines must be a path, an open file or an iterable of lines; got "
                 f"{short(source)}."
             )
 
@@ -53,7 +53,7 @@ class Lines:
         try:
             if isinstance(self._source, str | os.PathLike):
                 check_packed(self._source, self._max_unpacked)
-                # Bytes, so that only a line feed ends a line.
+                # Read bytes, so that only a line feed ends a line.
                 with open_unpacked(self._source, self._max_unpacked) as stream:
                     yield from self._read(stream.readline)
             elif hasattr(self._source, "readline"):
@@ -68,9 +68,9 @@ class Lines:
             raise self.refuse(bad, "text in UTF-8") from None
 
     def refuse(self, found: Any, accepted: str, number: int | None = None) -> VWFormatError:
-        """Say what was found in the last line, or another one, and what was expected."""
+        """Return an error that states the found and the expected text of a line."""
         where = f"Line {self.number if number is None else number}"
-        # What was found may be nested deeply, or be long.
+        # The found value may be deeply nested, or long.
         shown = found if isinstance(found, str) else _SHORT.repr(found)
         shown = shown if len(shown) <= 60 else shown[:57] + "..."
         return VWFormatError(f"{where}{self._name}: found {shown!a}; accepted is {accepted}.")
@@ -86,7 +86,7 @@ class Lines:
         if len(line) > self.longest + 1:
             raise self.refuse(
                 f"{len(line)} characters or more",
-                f"a round of at most {self.longest}; pass a larger max_round if it really has more",
+                f"a line of at most {self.longest}; for longer lines, pass a larger max_round",
             )
         text = line.decode("utf-8") if isinstance(line, bytes) else line
         text = text.removesuffix("\n").removesuffix("\r").removeprefix(_MARK)
@@ -97,11 +97,11 @@ class Lines:
 
 @contextmanager
 def writing(target: Target) -> Iterator[Callable[[str], None]]:
-    """A function that writes one line; a path is replaced only when all has been written."""
+    """Yield a function that writes a line; a path is replaced after all lines are written."""
     if not isinstance(target, str | os.PathLike):
         if not hasattr(target, "write"):
             raise InputTypeError(
-                f"Lines are written to a path or an open file; got {short(target)}."
+                f"The target of lines must be a path or an open file; got {short(target)}."
             )
         yield _writer(target)
         return

@@ -1,4 +1,4 @@
-"""From rounds of Vowpal Wabbit to a `Log`, and back."""
+"""Convert rounds of Vowpal Wabbit to a `Log`, and back."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Columns = Sequence[str] | int | None
 Actions = str | Sequence[Features] | Sequence[str]
 
 _MANY = 10**6
-_LARGEST = 10**8  # entries of an array, 800 MB
+_LARGEST = 10**8  # most entries of an array, 800 MB
 _WHO = "log_from_vw"
 
 
@@ -33,29 +33,30 @@ def log_from_vw(
     n_actions: int | None = None,
     cost_range: tuple[float, float] | None = (0.0, 1.0),
 ) -> Log:
-    r"""Logged decisions of Vowpal Wabbit as a log of ours.
+    r"""Convert logged decisions of Vowpal Wabbit to a `Log`.
 
     A cost c in [low, high] is the loss :math:`(c - low)/(high - low)`. Rounds without a cost, and
-    those marked as not to be learned from, are left out.
+    rounds marked as `skip_learn`, are left out.
 
     Parameters
     ----------
     rounds
-        What `read_vw` (cb, cb_adf) or `read_dsjson` gives.
+        Rounds from `read_vw` (cb, cb_adf) or `read_dsjson`.
     columns
-        The entries of the contexts: a list of names as in VW's audit, ``user^age`` or
-        ``user^city^york``; or a number of columns to hash them to; or None for all that occur.
+        Entries of the contexts: a list of names as in VW's audit, ``user^age`` or
+        ``user^city^york``. A number means to hash the names to this many columns. None (default)
+        means all names that occur.
     actions
-        What makes two actions of different rounds the same: their "position", their "features" or
-        their "tag", the last two numbered as they first come; or a list of the features or tags of
-        all actions, as `actions_from_vw` makes it. Or "items": each context is then a `Menu` of
-        the actions offered, with their features, and with their tags, if any, as ids.
+        Identity of actions across rounds: their "position" (default), their "features" or their
+        "tag", the last two numbered in order of appearance. Or a list of the features or tags of
+        all actions, as `actions_from_vw` returns it. Or "items": each context is then a `Menu` of
+        the offered actions, with their features, and with their tags, if any, as ids.
     action_columns
-        The entries of the rows of described actions, as `columns` are those of the contexts.
+        Entries of the feature vectors of items, like `columns` for contexts.
     n_actions
-        K; by default as many as occur.
+        Number of actions K. Default: the number of actions that occur.
     cost_range
-        (low, high) of the costs; None leaves them as they are.
+        Range (low, high) of the costs. Default (0, 1). None leaves the costs unchanged.
 
     Examples
     --------
@@ -78,21 +79,21 @@ def read_log(
     n_actions: int | None,
     cost_range: tuple[float, float] | None,
 ) -> tuple[Log, list[str]]:
-    """Read a log, as `log_from_vw` documents it, and the names of the entries of its contexts."""
+    """Return a log, as `log_from_vw` documents it, and the names of the entries of its contexts."""
     described = isinstance(actions, str) and actions == "items"
     if isinstance(actions, str):
         check_choice(_WHO, "actions", actions, ("position", "features", "tag", "items"))
     if action_columns is not None and not described:
-        raise ParameterError('action_columns= goes with actions="items".')
+        raise ParameterError('action_columns= needs actions="items".')
     numbering = Decisions("position" if described else actions)
     used = (_as_adf(_WHO, each) for each in rounds) if described else rounds
     found = [row for row in map(numbering.logged, used) if row is not None]
     if not found:
-        raise ParameterError(f"{_WHO} got no round with a cost, so that there is nothing to log.")
+        raise ParameterError(f"{_WHO} got no round with a cost. Pass rounds with labels.")
     if len({row.weight for row in found}) > 1:
         raise ParameterError(
-            f"{_WHO} got records of different pdrop, and a Log counts all rounds alike. Take those "
-            "of one pdrop, or thin the others to it."
+            f"{_WHO} got records of different pdrop, but a Log weights all rounds equally. Select "
+            "records with one pdrop, or thin the others to the same pdrop."
         )
     contexts: Any
     contexts, names = rows(_WHO, [flat(row.this.context) for row in found], columns)
@@ -104,7 +105,7 @@ def read_log(
         available = [range(K) if row.available is None else row.available for row in found]
     losses = np.array([row.this.cost for row in found], dtype=np.float64)
     if cost_range is not None:
-        advice = "Pass the range they really have, or None to leave them as they are."
+        advice = "Pass the true range, or None to leave the costs unchanged."
         losses = Scale(_WHO, cost_range, "cost_range", advice).losses(losses)
     taken = np.array([row.action for row in found], dtype=np.intp)
     propensities = np.array([row.this.probability for row in found])
@@ -116,17 +117,19 @@ def read_log(
 def _as_adf(who: str, this_round: Any) -> CbAdfRound:
     if not isinstance(this_round, CbAdfRound):
         raise InputTypeError(
-            f"{who} takes rounds of cb_adf and dsjson here; got {short(this_round)}. Actions of cb "
-            "have numbers and nothing else."
+            f"{who} needs rounds of cb_adf or dsjson here; got {short(this_round)}. Actions of cb "
+            "have only numbers."
         )
     return this_round
 
 
 def _menus(contexts: Any, rounds: Sequence[Any], columns: Columns) -> list[Menu]:
-    """Return the context of each round with the rows and the tags of what it offered."""
+    """Return the context of each round as a `Menu` of the offered features and tags."""
     table, _ = rows(_WHO, [flat(each) for this in rounds for each in this.actions], columns)
     if table is None:
-        raise ParameterError(f"{_WHO} got actions without features: they are not described.")
+        raise ParameterError(
+            f'{_WHO} got actions without features. Pass another value than actions="items".'
+        )
     parts = np.split(table, np.cumsum([len(this.actions) for this in rounds])[:-1])
     return [
         Menu(None if contexts is None else contexts[t], part, this.tags or None)
@@ -135,16 +138,17 @@ def _menus(contexts: Any, rounds: Sequence[Any], columns: Columns) -> list[Menu]
 
 
 def actions_from_vw(rounds: Iterable[Round], by: str = "features") -> list[Any]:
-    """The different actions of a log, in the order in which `log_from_vw` numbers them.
+    """Return the distinct actions of a log, in the order in which `log_from_vw` numbers them.
 
-    As the `actions` of `log_from_vw` it gives other logs the same numbers; `log_to_vw` takes it.
+    Pass the list as `actions` to `log_from_vw`, so that other logs get the same numbers.
+    `log_to_vw` takes it, too.
 
     Parameters
     ----------
     rounds
-        What `read_vw` (cb_adf) or `read_dsjson` gives.
+        Rounds from `read_vw` (cb_adf) or `read_dsjson`.
     by
-        What makes two actions of different rounds the same: their "features" or their "tag".
+        Identity of actions across rounds: their "features" (default) or their "tag".
 
     Examples
     --------
@@ -167,23 +171,24 @@ def log_to_vw(
     actions: Sequence[Features] | None = None,
     cost_range: tuple[float, float] | None = (0.0, 1.0),
 ) -> Iterator[CbRound | CbAdfRound]:
-    """The rounds of a log, for `write_vw`.
+    """Convert a `Log` to rounds for `write_vw`.
 
-    Features of contexts stand in the namespace x. With `cb_adf` the actions that were available
-    are listed, by default each with one feature in the namespace a, its number.
+    Features of contexts are in the namespace x. With `cb_adf`, the available actions are listed. By
+    default each has one feature, its number, in the namespace a.
 
     Parameters
     ----------
     log
-        What was logged; its propensities are written as they are.
+        The log; its propensities are written unchanged.
     format
-        "cb" or "cb_adf".
+        Text format, "cb" or "cb_adf".
     names
-        Of the entries of a context; by default their numbers.
+        Names of the entries of a context. Default: their numbers.
     actions
-        The features of each action, for cb_adf.
+        Features of each action, for cb_adf. Default None.
     cost_range
-        (low, high): the loss 0 is written as the cost low, and 1 as high; None is (0, 1).
+        Range (low, high) of the costs: loss 0 is written as low, and loss 1 as high. Default (0,
+        1); None means the same.
 
     Examples
     --------
@@ -197,12 +202,12 @@ def log_to_vw(
     2
     """
     if not isinstance(log, Log):
-        raise InputTypeError(f"log_to_vw takes a Log; got {short(log)}.")
+        raise InputTypeError(f"log_to_vw needs a Log; got {short(log)}.")
     check_choice("log_to_vw", "format", format, ("cb", "cb_adf"))
     if log.takes_items and (format == "cb" or actions is not None):
         raise ParameterError(
-            "The actions of this log are described by its menus: write it as format='cb_adf', "
-            "without actions=."
+            "The actions of this log have features in its menus. Use format='cb_adf' without "
+            "actions=."
         )
     if actions is not None and len(actions) != log.n_actions:
         raise ParameterError(f"actions= needs {log.n_actions} entries; got {len(actions)}.")
@@ -220,7 +225,7 @@ def _written(
 ) -> Iterator[CbRound | CbAdfRound]:
     known = actions or [{"a": {str(k): 1.0}} for k in range(log.n_actions)]
     for row, cost in zip(log, costs.tolist(), strict=True):
-        if isinstance(row.context, Menu):  # whose ids, which must be words then, are the tags
+        if isinstance(row.context, Menu):  # its ids are the tags, which must be words
             menu = row.context
             listed = tuple(
                 {"a": {str(j): float(value) for j, value in enumerate(each) if value != 0.0}}
@@ -244,18 +249,18 @@ def _count(found: list[Logged], known: int, given: int | None) -> int:
     K = max(known, 1 + max(max(row.action, *(row.available or (0,))) for row in found))
     if given is not None:
         if check_integer(_WHO, "n_actions", given, 1) < K:
-            raise ParameterError(f"n_actions={given} is too few: there is an action {K - 1}.")
+            raise ParameterError(f"n_actions={given} is too small: the log has action {K - 1}.")
         return int(given)
     if K > _MANY:
         raise ParameterError(
-            f"There is an action {K - 1}, and more than {_MANY} actions are seldom meant. Pass "
-            "n_actions= if they are."
+            f"The log contains action {K - 1}; more than {_MANY} actions are usually an error. If "
+            "the number is correct, pass n_actions=."
         )
     return K
 
 
 def _action_distribution(found: list[Logged], K: int) -> FloatArray | None:
-    """The probabilities of all actions, where every round tells them."""
+    """Return the probabilities of all actions, or None unless every round has them."""
     if any(row.distribution is None for row in found) or len(found) * K > _LARGEST:
         return None
     table = np.zeros((len(found), K))
@@ -276,9 +281,9 @@ class Logged(NamedTuple):
 
 
 class Decisions:
-    """Numbers for actions, by what makes them the same: a kind, or a list of all of them.
+    """Numbers for actions, identified by a kind of key or by a list of all actions.
 
-    `known` has the features or the tag of each action, by its number.
+    `known` holds the features or the tag of each action, by its number.
     """
 
     def __init__(self, actions: Actions) -> None:
@@ -288,14 +293,17 @@ class Decisions:
         self.known = self._numbering.labels
 
     def logged(self, this: Round) -> Logged | None:
-        """What was decided in a round, if its cost is known and learners may use it."""
+        """Return the decision of a round, or None without a cost or if learners must skip it."""
         if not isinstance(this, CbRound | CbAdfRound):
             raise InputTypeError(
-                f"log_from_vw takes rounds of cb, cb_adf and dsjson; got {short(this)}."
+                f"log_from_vw needs rounds of cb, cb_adf or dsjson; got {short(this)}."
             )
         if isinstance(this, CbRound) and self.kind != "position":
-            raise ParameterError("Actions of cb have neither features nor tags, but a position.")
-        # Actions of rounds that are left out are numbered too.
+            raise ParameterError(
+                f"actions={self.kind!r} needs cb_adf or dsjson: actions of cb have no features or "
+                "tags. Pass actions='position'."
+            )
+        # Actions of rounds that are left out get numbers, too.
         numbers = self.numbers(this) if isinstance(this, CbAdfRound) else ()
         if this.action is None or this.cost is None or this.probability is None:
             return None
@@ -310,11 +318,14 @@ class Decisions:
         return Logged(this, numbers[this.action], numbers, distribution, this.weight)
 
     def numbers(self, this: CbAdfRound) -> tuple[int, ...]:
-        """The number of each action of a round."""
+        """Return the number of each action of a round."""
         if self.kind == "position":
             return tuple(range(len(this.actions)))
         if self.kind == "tag" and not this.tags:
-            raise ParameterError(f"The actions of a round have no tags: {short(this)}.")
+            raise ParameterError(
+                f"The actions of a round have no tags: {short(this)}. Use 'features' instead of "
+                "'tag'."
+            )
         known_by: Sequence[Any] = this.tags if self.kind == "tag" else this.actions
         numbers = self._numbering.of(known_by)
         self._numbering.keep(known_by)
@@ -322,7 +333,7 @@ class Decisions:
 
 
 def _kind(actions: Any) -> str:
-    """What a list of actions tells of them, each of which it must have once."""
+    """Return the kind of keys in a list of distinct actions: "tag" or "features"."""
     listed = list(actions) if isinstance(actions, Sequence) else []
     for kind, what in (("tag", str), ("features", Mapping)):
         fits = all(isinstance(action, what) for action in listed)
@@ -332,11 +343,11 @@ def _kind(actions: Any) -> str:
     raise refuse("log_from_vw", "actions", f"{accepted}, each once", actions)
 
 
-# Features by name as rows of numbers ---------------------------------------------------------
+# Named features as feature vectors -----------------------------------------------------------
 
 
 def flat(*parts: Features) -> dict[str, float]:
-    """Values by the names that VW's audit has: name, space^name or space^name^word.
+    """Return values by their names in VW's audit: name, space^name or space^name^word.
 
     >>> flat({"": {"sun": 1.0}, "user": {"age": 31.0, "city": "york"}})
     {'sun': 1.0, 'user^age': 31.0, 'user^city^york': 1.0}
@@ -353,10 +364,11 @@ def flat(*parts: Features) -> dict[str, float]:
 def rows(
     owner: str, found: Sequence[dict[str, float]], columns: Columns
 ) -> tuple[FloatArray | None, list[str]]:
-    """Return an array [n, p], None where there are no features at all, and the names of columns.
+    """Return an array [n, p], or None without features, and the names of its columns.
 
-    Columns are all names that were found, in order; or those given, and no others; or so many
-    that names are hashed to, with signs, so that collisions cancel on average.
+    By default, the columns are all names that occur, in order. If names are given, the columns are
+    only these names. If a number is given, names are hashed to this many columns, with signs, so
+    that collisions cancel on average.
     """
     from sklearn.feature_extraction import DictVectorizer, FeatureHasher
 
@@ -376,21 +388,22 @@ def rows(
         made = DictVectorizer(sort=False).fit([dict.fromkeys(names, 1.0)])
     if len(found) * len(names) > _LARGEST:
         raise ParameterError(
-            f"{owner} would make an array of {len(found)} x {len(names)} numbers. Name the "
-            "features that are needed, columns=[…], or hash them to a few hundred, columns=256."
+            f"{owner} would create an array of {len(found)} x {len(names)} numbers. Select the "
+            "features, columns=[…], or hash them to a few hundred columns, columns=256."
         )
     return np.ascontiguousarray(made.transform(found).toarray(), dtype=np.float64), names
 
 
 def as_features(context: Any, names: Sequence[str] | None) -> Features:
-    """A context of ours as features: a row by its names, a word as one feature."""
+    """Return a context as features: a vector by its names, a word or a number as one feature."""
     if context is None:
         return {}
     if isinstance(context, np.ndarray) and context.ndim == 1:
         known = range(len(context)) if names is None else names
         if len(known) != len(context):
             raise ParameterError(
-                f"names= has {len(known)} entries for contexts of {len(context)} features."
+                f"names= has {len(known)} entries for contexts of {len(context)} features. Pass "
+                "one name per feature."
             )
         return {"x": {str(name): float(v) for name, v in zip(known, context, strict=True)}}
     if isinstance(context, dict):
@@ -399,5 +412,5 @@ def as_features(context: Any, names: Sequence[str] | None) -> Features:
     if isinstance(context, str | int | float | np.number):
         return {"x": {f"context={context}": 1.0}}
     raise ParameterError(
-        f"A context must be a row of features, a mapping, a word or a number; got {short(context)}."
+        f"A context must be a feature vector, a mapping, a word or a number; got {short(context)}."
     )

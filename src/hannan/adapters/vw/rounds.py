@@ -1,9 +1,9 @@
-"""What a line, or a group of lines, of a Vowpal Wabbit file says.
+"""Contents of a line, or a group of lines, of a Vowpal Wabbit file.
 
-Features are kept by namespace and name, `{"user": {"age": 31.0, "city": "york"}}`; the default
-namespace is `""`. A value is a number, or a word as in `city:york`, or a tuple of them where a name
-comes more than once. Actions count from 0 here, whatever the format does; costs are losses, so
-lower is better.
+Features are stored by namespace and name, `{"user": {"age": 31.0, "city": "york"}}`; the default
+namespace is `""`. A value is a number, a word as in `city:york`, or a tuple of these if a name
+occurs more than once. Actions count from 0 here, in any format. Costs are losses, so lower is
+better.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,28 +16,28 @@ from hannan.core import ParameterError
 Value = float | str | tuple[float | str, ...]
 Features = Mapping[str, Mapping[str, Value]]
 
-TOLERANCE = 1e-5  # of sums of probabilities that were rounded to single precision
+TOLERANCE = 1e-5  # tolerance for sums of probabilities rounded to single precision
 UNSUPPORTED = "decisions for several slots at once (ccb, slates) are not supported"
 
 
 class VWFormatError(ParameterError):
-    """A line that is not what its format says, with its number."""
+    """A line that violates its format; the message states the line number."""
 
 
 @dataclass(frozen=True, slots=True)
 class CbRound:
-    """A line of `cb`: one of K actions was taken, and its cost is known.
+    """A line of `cb`: the logged action, one of K, with its cost.
 
     Attributes
     ----------
     context
         Features by namespace and name.
     action, cost, probability
-        What was done, what it cost and how likely it was; None in a line without a label.
+        Logged action, its cost and its propensity; None for a line without a label.
     available
-        The actions that were available; None if all.
+        Available actions; None means all.
     tag
-        The name of the line.
+        Tag of the line.
     """
 
     context: Features
@@ -50,25 +50,25 @@ class CbRound:
 
 @dataclass(frozen=True, slots=True)
 class CbAdfRound:
-    """A group of lines of `cb_adf`, or a dsjson record: actions have features of their own.
+    """A group of lines of `cb_adf`, or a dsjson record: actions with features.
 
     Attributes
     ----------
     context
-        Features that all actions share.
+        Features shared by all actions.
     actions
-        The features of each action that was available.
+        Features of each available action.
     action, cost, probability
-        The place of the action taken, its cost and its probability; None where not known.
+        Index of the logged action, its cost and its propensity; None if not known.
     others
-        Probabilities of further actions, by place, where they were recorded (dsjson).
+        Probabilities of other actions, by index, if they were logged (dsjson).
     tag, tags
-        The names of the shared line and of the lines of the actions; no `tags` if all are empty.
+        Tags of the shared line and of the lines of the actions; no `tags` if all are empty.
     pdrop
-        The share of such records that were thrown away (dsjson), so that each kept one stands for
-        1 / (1 - pdrop).
+        Share of such records that were dropped (dsjson), so that this record represents 1 / (1 -
+        pdrop) records.
     skip_learn
-        Whether the record is not to be learned from (dsjson): its decision was never shown.
+        Whether learners must skip the record (dsjson), because its decision was never shown.
     """
 
     context: Features
@@ -84,7 +84,7 @@ class CbAdfRound:
 
     @property
     def weight(self) -> float:
-        """How many records this one stands for: 1 / (1 - pdrop)."""
+        """Number of records that this one represents, 1 / (1 - pdrop)."""
         return 1.0 / (1.0 - self.pdrop)
 
 
@@ -92,13 +92,13 @@ Round = CbRound | CbAdfRound
 
 
 def number_in(value: Any, low: float, high: float) -> bool:
-    """Whether this is a number from `low` to `high`, and no truth value."""
+    """Return whether a value is a number, not a boolean, from `low` to `high`."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     return is_number and bool(low <= value <= high)
 
 
 def merged(pairs: Iterable[tuple[str, str, float | str]]) -> dict[str, dict[str, Value]]:
-    """Features by namespace and name; values of a name that comes again make a tuple."""
+    """Return features by namespace and name; repeated names get a tuple of values."""
     lists: dict[str, dict[str, list[float | str]]] = {}
     for space, name, value in pairs:
         lists.setdefault(space, {}).setdefault(name, []).append(value)
@@ -109,13 +109,13 @@ def merged(pairs: Iterable[tuple[str, str, float | str]]) -> dict[str, dict[str,
 
 
 def named(tags: Iterable[str]) -> tuple[str, ...]:
-    """The tags of actions, or none if all are empty."""
+    """Return the tags of actions, or an empty tuple if all are empty."""
     found = tuple(tags)
     return found if any(found) else ()
 
 
 def entries(*parts: Features) -> Iterator[tuple[str, str, float | str]]:
-    """Namespace, name and value of each feature."""
+    """Yield namespace, name and value of each feature."""
     for part in parts:
         for space, values in part.items():
             for name, value in values.items():

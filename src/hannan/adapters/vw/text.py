@@ -1,8 +1,8 @@
 """The text formats of Vowpal Wabbit: `cb` and `cb_adf`.
 
 cb       2:0.5:0.25 |user age:31 city:york      action:cost:probability, actions from 1
-cb_adf   shared |user age:31                    then one line for each action, that of the action
-         0:0.5:0.25 |ad id:red                  taken with 0:cost:probability, and a blank line
+cb_adf   shared |user age:31                    then one line per action, for the logged action
+         0:0.5:0.25 |ad id:red                  with 0:cost:probability, and a blank line
          |ad id:blue
 """
 
@@ -33,13 +33,13 @@ from hannan.core.validation import check_choice
 FORMATS = ("cb", "cb_adf")
 SLOTTED = ("ccb", "slates")
 
-# Each digit can be matched in one way only, so that what is no number is refused in linear time.
+# Each digit can be matched in one way only, so that other text is rejected in linear time.
 NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 NUMERIC = re.compile(r"[+-]?(?:\.?[0-9]|inf|nan)", re.IGNORECASE)
 _INTEGER = re.compile(r"[0-9]{1,10}")
 _LABEL = re.compile(r"(?:^| )(?:shared|ccb|[0-9]+:)")
 _LAST = 2**32 - 2  # action, from 0
-_LONGEST = 400  # digits; that is more than a float can hold
+_LONGEST = 400  # most digits, more than a float can hold
 _LARGEST = 3.4e38  # Vowpal Wabbit computes in single precision
 _UNKNOWN: tuple[int | None, float | None, float | None] = (None, None, None)
 
@@ -47,22 +47,23 @@ _UNKNOWN: tuple[int | None, float | None, float | None] = (None, None, None)
 def read_vw(
     source: Source, format: str, *, max_round: int = MAX_ROUND, max_unpacked: int | None = None
 ) -> Iterator[Round]:
-    """The rounds of a text file of Vowpal Wabbit, one at a time.
+    """Read the rounds of a text file of Vowpal Wabbit, one at a time.
 
-    What VW would read with a warning, or in another way than it looks, is refused. The weight of a
-    namespace is multiplied into its values. Features without names, ``|v :0.5 :2``, have the names
-    "0", "1", …, which for VW are the same.
+    A line that VW would read with a warning, or differently from its appearance, raises
+    `VWFormatError`. The weight of a namespace is multiplied into its values. Features without
+    names, ``|v :0.5 :2``, get the names "0", "1", …, which are equivalent for VW.
 
     Parameters
     ----------
     source
-        A path (also of a .gz file), an open file, or an iterable of lines.
+        Path (also of a .gz file), open file, or iterable of lines.
     format
-        "cb" (gives `CbRound`) or "cb_adf" (`CbAdfRound`).
+        Text format: "cb" (yields `CbRound`) or "cb_adf" (`CbAdfRound`).
     max_round
-        Characters that a round may have; no more are ever held.
+        Maximum number of characters of a round, which limits the memory. Default 2²⁰.
     max_unpacked
-        Bytes that a .gz file may unpack to; by default 50 times its size, and at least 16 MiB.
+        Maximum number of bytes to which a .gz file can unpack. Default: 50 times its size, and at
+        least 16 MiB.
 
     Examples
     --------
@@ -78,33 +79,33 @@ def read_vw(
 
 
 def check_format(owner: object, format: Any, formats: Iterable[str]) -> str:
-    """One of these formats; those that are never supported are named."""
+    """Return one of these formats; raise `ParameterError` for others, with the reason if known."""
     if format in SLOTTED:
         raise ParameterError(f"The format {format!r} cannot be used: {UNSUPPORTED}.")
     return check_choice(owner, "format", format, formats)
 
 
 def rounds_of_text(lines: Lines, format: str) -> Iterator[Any]:
-    """The rounds in these lines, whose `number` then is that of the line which ended the last."""
+    """Yield the rounds in these lines; `lines.number` is the last line of the round."""
     if format == "cb_adf":
         return _groups(lines)
     return (_cb(_parsed(line, lines, 1), lines) for line in lines if line)
 
 
 def write_vw(rounds: Iterable[CbRound | CbAdfRound], target: Target, format: str) -> int:
-    """Write rounds as text that Vowpal Wabbit reads; returns how many there were.
+    """Write rounds as text that Vowpal Wabbit reads; return the number of rounds.
 
-    A round that the text cannot hold is refused. What only dsjson can hold is left out, and
-    decisions without a cost, or marked `skip_learn`, are written without a label.
+    A round that the format cannot represent raises `ParameterError`. Entries of dsjson only are
+    left out. Decisions without a cost, or marked `skip_learn`, are written without a label.
 
     Parameters
     ----------
     rounds
-        `CbRound` or `CbAdfRound` objects, as the format says.
+        `CbRound` objects for "cb", `CbAdfRound` objects for "cb_adf".
     target
-        A path (also of a .gz file), which is replaced when all is written, or an open file.
+        Path (also of a .gz file), which is replaced when all rounds are written, or an open file.
     format
-        "cb" or "cb_adf".
+        Text format, "cb" or "cb_adf".
 
     Examples
     --------
@@ -126,7 +127,7 @@ def write_vw(rounds: Iterable[CbRound | CbAdfRound], target: Target, format: str
         for count, this in enumerate(rounds, 1):
             if not isinstance(this, kind):
                 raise InputTypeError(
-                    f"write_vw takes {kind.__name__} objects in this format; got {short(this)}."
+                    f"write_vw needs {kind.__name__} objects in this format; got {short(this)}."
                 )
             try:
                 lines = lines_of(this)
@@ -139,7 +140,7 @@ def write_vw(rounds: Iterable[CbRound | CbAdfRound], target: Target, format: str
 
 # Reading ------------------------------------------------------------------------------------
 
-_Label = tuple[int, float | None, float | None]  # the place of an action, its cost, its probability
+_Label = tuple[int, float | None, float | None]  # index of an action, its cost, its probability
 
 
 class _Line(NamedTuple):
@@ -151,10 +152,10 @@ class _Line(NamedTuple):
 
 
 def _groups(lines: Lines) -> Iterator[CbAdfRound]:
-    """Lines up to a blank one make a round; VW takes a line of blanks for an action."""
+    """Yield a round for the lines up to each empty line; VW reads a line of blanks as an action."""
     group: list[_Line] = []
     size = 0
-    for line in chain(lines, [""]):  # a file ends its last round
+    for line in chain(lines, [""]):  # the end of the file ends the last round
         size += len(line)
         if size > lines.longest:
             raise lines.refuse(
@@ -169,7 +170,7 @@ def _groups(lines: Lines) -> Iterator[CbAdfRound]:
 
 
 def _parsed(line: str, at: Lines, first: int, opens: bool = False) -> _Line:
-    """Labels, tag and features, as VW divides a line; `first` is the number of the first action."""
+    """Split a line into labels, tag and features, as VW does; actions are counted from `first`."""
     if "\r" in line or "\0" in line:
         raise at.refuse(line, "a line without carriage returns or null characters")
     label, bar, rest = line.partition("|")
@@ -182,10 +183,14 @@ def _parsed(line: str, at: Lines, first: int, opens: bool = False) -> _Line:
     if words and (not label.endswith(" ") or words[-1][0] == "'"):
         tag = words.pop()
         if tag == "shared" or (tag[0] != "'" and _INTEGER.match(tag) and ":" in tag):
-            raise at.refuse(tag, "a blank between a label and the bar; what touches it is a tag")
+            raise at.refuse(
+                tag, "a blank between a label and the bar; text next to the bar is a tag"
+            )
         tag = tag.removeprefix("'")
     if not words and tab and _LABEL.search(before):
-        raise at.refuse(before, "a label after a tab, if there is one; VW skips what is before")
+        raise at.refuse(
+            before, "a label after a tab, if there is one; VW skips text before the tab"
+        )
     features = merged(_features(rest, at)) if bar else {}
     shared = opens and words == ["shared"]
     labels = [] if shared else [_label(word, at, first) for word in words]
@@ -193,18 +198,18 @@ def _parsed(line: str, at: Lines, first: int, opens: bool = False) -> _Line:
 
 
 def _label(word: str, at: Lines, first: int) -> _Label:
-    """An action, which its format counts from `first`, and what became of it if it was taken."""
+    """Return an action, counted from `first` in the file, and its cost and probability or None."""
     number, *taken = word.split(":")
     place = int(number) - first if _INTEGER.fullmatch(number) else -1
     if not 0 <= place <= _LAST:
-        raise at.refuse(number, f"the number of an action, from {first}")
+        raise at.refuse(number, f"the number of an action, counted from {first}")
     if len(taken) not in (0, 2):
         raise at.refuse(word, "action:cost:probability, or the number of an action")
     if not taken:
         return place, None, None
     cost, probability = _number(taken[0], at), _number(taken[1], at)
     if not 0.0 < probability <= 1.0 + TOLERANCE:
-        accepted = "the probability of an action that was taken, above 0 and at most 1"
+        accepted = "the propensity of the logged action, above 0 and at most 1"
         raise at.refuse(taken[1], accepted)
     return place, cost, min(probability, 1.0)
 
@@ -222,14 +227,14 @@ def _features(text: str, at: Lines) -> Iterator[tuple[str, str, float | str]]:
             if not name:
                 name, unnamed = str(unnamed), unnamed + 1
             yield space, name, value
-        # VW reads on to the next blank, and so takes the bar and a namespace into the word.
+        # VW reads up to the next blank, so the word would include the bar and a namespace.
         word = tokens[-1].partition(":")[2] if tokens else ""
         if place < len(parts) and word and not NUMERIC.match(word):
             raise at.refuse(f"{tokens[-1]}|", "a blank between a word and the bar")
 
 
 def _feature(token: str, weight: float, at: Lines) -> tuple[str, float | str]:
-    """A name, "" where there is none, and a number or a word."""
+    """Return a name, or "" without a name, and a number or a word."""
     name, colon, value = token.partition(":")
     if not colon:
         return name, weight
@@ -247,7 +252,7 @@ def _number(text: str, at: Lines) -> float:
 
 
 def _finite(text: str, at: Lines, factor: float) -> float:
-    """A multiple of what is a number as far as it was read."""
+    """Return a multiple of a number, or raise an error if it is too long or not finite."""
     if len(text) > _LONGEST:
         raise at.refuse(text, "a number")
     value = factor * float(text)
@@ -260,9 +265,9 @@ def _cb(line: _Line, at: Lines) -> CbRound:
     places = [place for place, _, _ in line.labels]
     taken = [label for label in line.labels if label[1] is not None]
     if len(taken) > 1 or len(set(places)) < len(places):
-        accepted = "one action:cost:probability, and further actions by number alone"
+        accepted = "one action:cost:probability, and further actions by number only"
         raise at.refuse([place + 1 for place in places], accepted)
-    # A single labelled action is any of all actions; VW restricts them by naming several.
+    # With a single labelled action, all actions are available; VW lists several to restrict them.
     available = None if len(places) == len(taken) else tuple(places)
     label = taken[0] if taken else _UNKNOWN
     return CbRound(line.features, *label, available, line.tag)
@@ -271,7 +276,7 @@ def _cb(line: _Line, at: Lines) -> CbRound:
 def _cb_adf(group: list[_Line], at: Lines) -> CbAdfRound:
     shared = group.pop(0) if group[0].shared else _Line(True, [], "", {}, 0)
     if not group:
-        raise at.refuse("shared", "shared |…, then a line for each action")
+        raise at.refuse("shared", "shared |…, then one line per action")
     taken: list[_Label] = []
     for place, line in enumerate(group):
         taken += [(place, cost, p) for _, cost, p in line.labels if cost is not None]
@@ -290,14 +295,16 @@ def _cb_lines(this: Any) -> list[str]:
     places = tuple(label) if this.available is None else tuple(this.available)
     unclear = len(set(places)) < len(places) or this.available == () or not {*label} <= {*places}
     if unclear or not all(_is_place(k) for k in places) or (this.available and len(places) < 2):
-        raise _unwritable("available", this.available, "several different places, from 0")
+        raise _unwritable("available", this.available, "several different indices, from 0")
     return [_line([f"{k + 1}{label.get(k, '')}" for k in places], this.tag, this.context)]
 
 
 def _cb_adf_lines(this: Any) -> list[str]:
-    """With the blank line that ends a group."""
+    """Return the lines of a round, with the empty line that ends a group."""
     if not this.actions or len(this.tags) not in (0, len(this.actions)):
-        raise _unwritable("actions", this.actions, "at least one, and none or as many tags")
+        raise _unwritable(
+            "actions", this.actions, "at least one action, and no tags or one per action"
+        )
     label = {} if this.skip_learn else _label_text(this, len(this.actions))
     lines = [_line(["shared"], this.tag, this.context)]
     for k, features in enumerate(this.actions):
@@ -307,7 +314,7 @@ def _cb_adf_lines(this: Any) -> list[str]:
 
 
 def _label_text(this: CbRound | CbAdfRound, count: float) -> dict[int, str]:
-    """ ":cost:probability" by the place of the action; nothing where the cost is not known."""
+    """Return ":cost:probability" by the index of the action; empty without a cost."""
     if this.cost is None and (this.action is not None or this.probability is None):
         return {}
     p = this.probability
