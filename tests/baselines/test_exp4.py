@@ -96,7 +96,7 @@ def test_a_larger_loss_range_only_rescales():
 
 
 def test_bad_settings_and_losses_are_refused():
-    with pytest.raises(hn.ParameterError, match="negative"):
+    with pytest.raises(hn.ParameterError, match="losses >= 0"):
         hn.baselines.Exp4(ROWS, loss_range=(-1, 1))
     with pytest.raises(hn.ParameterError, match="sets"):
         hn.baselines.Exp4([[[0, 1]], [[1, 2]]])

@@ -122,5 +122,7 @@ def test_many_policies_are_followed_in_proportion_to_their_weights(N):
     ],
 )
 def test_a_class_that_is_not_listed_is_refused_with_what_to_give_instead(kind):
-    with pytest.raises(hn.ParameterError, match=r"listed; AllPolicies is.*FinitePolicies\.routes"):
+    with pytest.raises(
+        hn.ParameterError, match=r"list of policies; AllPolicies is.*FinitePolicies\.routes"
+    ):
         kind(hn.oracles.AllPolicies(2, 3))

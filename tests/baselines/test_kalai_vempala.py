@@ -230,8 +230,8 @@ def test_signed_losses_are_as_good_as_others_where_all_actions_have_one_size():
         (lambda o: KalaiVempala(o, horizon=0), hn.ParameterError, "'horizon' parameter"),
         (lambda o: KalaiVempala(o, loss_range=None), hn.ParameterError, "'loss_range' parameter"),
         (lambda o: KalaiVempala(o, []), hn.ParameterError, "'contexts' parameter"),
-        (lambda o: KalaiVempala(o, [0]).act(1), hn.ContextError, "carry noise"),
-        (lambda o: KalaiVempala(hn.oracles.Stumps(2)), hn.ParameterError, "give contexts="),
+        (lambda o: KalaiVempala(o, [0]).act(1), hn.ContextError, "declared contexts"),
+        (lambda o: KalaiVempala(hn.oracles.Stumps(2)), hn.ParameterError, "pass contexts="),
         (
             lambda o: KalaiVempala(hn.oracles.FunctionOracle(naive.solver([[0]])), [0]),
             hn.ParameterError,

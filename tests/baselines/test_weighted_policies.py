@@ -108,7 +108,7 @@ def test_replays_follow_the_law():
 
 
 def test_what_is_wrong_is_named_after_the_owner():
-    with pytest.raises(hn.ParameterError, match="Someone keeps a weight for each policy"):
+    with pytest.raises(hn.ParameterError, match="Someone stores a weight for each policy"):
         Someone(hn.oracles.AllPolicies(2, 3))
     with pytest.raises(hn.ParameterError, match="'loss_range' parameter of Someone"):
         Someone(ROWS, None)

@@ -1,4 +1,4 @@
-"""What a reader compares with."""
+"""Baselines: well-known learners for comparison."""
 
 from hannan.baselines.ada_normal_hedge import AdaNormalHedge
 from hannan.baselines.epoch_greedy import EpochGreedy

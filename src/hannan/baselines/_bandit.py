@@ -1,4 +1,4 @@
-"""Baselines that are shown the loss of the action played, and no other."""
+"""Base class of baselines with bandit feedback."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hannan.oracles._features import check_row
 
 
 class GreedyRound(OpenRound):
-    """A round with the action that looked best."""
+    """A round with the action of the best score."""
 
     best: int = -1
 
@@ -25,10 +25,10 @@ class GreedyRound(OpenRound):
 
 
 class Bandit(Learner):
-    """Base of baselines with bandit feedback, which learn from losses scaled to [0, 1].
+    """Base class of baselines with bandit feedback, which learn from losses scaled to [0, 1].
 
-    One with random numbers has them from `_rng`, and `_act` changes nothing else. Without, it plays
-    `opened.best`.
+    A randomised subclass samples from `_rng`, and its `_act` changes nothing else. A deterministic
+    subclass plays `opened.best`.
     """
 
     feedback = Feedback.BANDIT
@@ -41,7 +41,7 @@ class Bandit(Learner):
         self._range = check_bounded_range(self, loss_range)
 
     def _scaled(self, loss: Any) -> float:
-        """Return the loss of the action played, in units of the range and from its lower end."""
+        """Return the loss of the chosen action, scaled to [0, 1] by the loss range."""
         low, high = self._range
         return (check_chosen_loss(loss, self._range) - low) / (high - low)
 
@@ -64,12 +64,12 @@ class Bandit(Learner):
 
 
 def lowest(scores: FloatArray, some: IntArray | None) -> int:
-    """Return the action of the lowest score among those available, or all; ties to the first."""
+    """Return the available action with the lowest score; ties go to the first."""
     return int(scores.argmin() if some is None else some[scores[some].argmin()])
 
 
 def row_or_name(context: Any) -> Any:
-    """A row of features as float64; anything that can be hashed is a discrete context instead."""
+    """Return a feature vector as float64, or a hashable value as a discrete context."""
     if type(context) is np.ndarray:
         return check_row(context)
     try:
@@ -77,5 +77,5 @@ def row_or_name(context: Any) -> Any:
     except TypeError:
         return check_row(context)
     if isinstance(context, float) and not math.isfinite(context):
-        raise ContextError(f"A context must not be {context!r}: mend or leave out the row.")
+        raise ContextError(f"A context must not be {context!r}. Correct or drop the row.")
     return check_comparable(context)

@@ -1,4 +1,4 @@
-"""A model of Vowpal Wabbit, and the examples it is shown."""
+"""A model of Vowpal Wabbit (VW), and the examples passed to VW."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, refuse
 
 _MISSING = (
-    "hannan.baselines.VowpalWabbit needs Vowpal Wabbit, which is not installed. Get it with "
+    "hannan.baselines.VowpalWabbit needs Vowpal Wabbit, which is not installed. Run "
     "pip install 'hannan[vw]'."
 )
 _FORM = ("--cb_explore_adf", "--quiet", "-q", "xa")
 
-# VW has options that write files, read them or open ports, and arguments may come from somebody's
-# experiment file: so only those that are known to explore and to learn are passed on.
+# VW has options that write files, read files or open ports, and arguments may come from an
+# untrusted experiment file. So only options for exploration and learning are passed to VW.
 _EXPLORING = """
     --bag --cb_max_cost --cb_min_cost --cb_type --clip_p --cover --elim --epsilon --first
     --first_only --gamma_exponent --gamma_scale --greedify --lambda --large_action_space
@@ -43,14 +43,14 @@ _OPTIONS = frozenset((*_EXPLORING.split(), *_LEARNING.split()))
 
 
 class VowpalModel(Stored):
-    """VW's model of contextual bandits; copies, pickles and files carry what VW saves of it.
+    """Contextual bandit model of VW; copies, pickles and files contain the model that VW saves.
 
-    `arguments` are options of VW after ``--cb_explore_adf -q xa``, and `seed` is that of its own
+    `arguments` are options of VW after ``--cb_explore_adf -q xa``, and `seed` is the seed of VW's
     random numbers.
     """
 
     _trusted_package = "vowpalwabbit"
-    _shown: Any  # the round that was asked about last, and its examples
+    _shown: Any  # the round of the last prediction, and its examples
 
     stored = State(content=Anything())
 
@@ -70,7 +70,7 @@ class VowpalModel(Stored):
         self._start([] if seed is None else ["--random_seed", str(seed % 2**32)])
 
     def distribution(self, opened: OpenRound) -> FloatArray:
-        """The probability of each action in a round by VW, summing to 1 in single precision."""
+        """Return VW's action distribution in a round, which sums to 1 in single precision."""
         some, examples = opened.available, self._examples(opened.context, opened.available)
         distribution = self._predict(examples)
         self._shown = opened, examples
@@ -81,14 +81,14 @@ class VowpalModel(Stored):
         return whole
 
     def learn(self, opened: OpenRound, cost: float, probability: float) -> None:
-        """What the action of a round cost, and its probability at that time."""
+        """Learn from the cost of a round's action, given its propensity."""
         action, some, menu = opened.action, opened.available, opened.context
         label = f"{action}:{cost!r}:{probability!r}"
         place = action if some is None else int(np.searchsorted(some, action))
         shown = self._shown
         known = shown is not None and shown[0] is opened
         examples = shown[1].copy() if known else self._examples(menu, some)
-        # A label cannot be taken off an example again.
+        # VW cannot remove a label from an example.
         if isinstance(menu, Menu):
             examples[1 + place] = self._item(menu, int(place), label)
         else:
@@ -98,7 +98,7 @@ class VowpalModel(Stored):
 
     @property
     def content(self) -> bytes:
-        """What VW saves of the model."""
+        """Saved VW model, as bytes."""
         with TemporaryDirectory() as folder:
             path = Path(folder, "model")
             self._vw.save(path)
@@ -112,7 +112,7 @@ class VowpalModel(Stored):
             self._start(["-i", str(path)])
 
     def _start(self, options: list[str]) -> None:
-        """A workspace, and what is the same in every round."""
+        """Open a VW workspace, and prepare the parts that are equal in every round."""
         vw, self._native = (package(name, _MISSING) for name in ("vowpalwabbit", "pylibvw"))
         self._shown = None
         try:
@@ -136,7 +136,7 @@ class VowpalModel(Stored):
         return np.array(examples[0].get_action_scores())
 
     def _examples(self, context: Any, some: IntArray | None) -> list[Any]:
-        """What VW is shown: the context, then each action that is available."""
+        """Return the examples for VW: the context, then each available action."""
         items = None
         if isinstance(context, Menu):
             items = [self._item(context, k) for k in range(len(context))]
@@ -152,14 +152,14 @@ class VowpalModel(Stored):
         return [self._example("x", features, "shared"), *actions]
 
     def _item(self, menu: Menu, k: int, label: str = "") -> Any:
-        """A described action: its features, and its id as one more."""
+        """Return the example of an action with features, with its id as a further feature."""
         features: list[Any] = list(zip(itertools.count(self._names), menu.rows[k].tolist()))
         if menu.ids is not None:
             features.append(self._vw.hash_feature(str(menu.ids[k]), self._names))
         return self._example("a", features, label)
 
     def _example(self, space: str, features: list[Any], label: str = "") -> Any:
-        # By hand, since VW's text format takes longer to write and read than to learn from.
+        # Build examples directly: writing and parsing VW's text format takes longer than learning.
         example = self._native.example(self._vw, self._label)
         example.push_namespace(ord(space))
         example.push_feature_list(self._vw, ord(space), 0, features)
@@ -183,15 +183,15 @@ class VowpalModel(Stored):
 
 
 def _check_options(words: list[str]) -> None:
-    """Raise unless these are known options, each with one value at most."""
+    """Raise an error unless all words are known options, each with at most one value."""
     values = 1
     for word in words:
         if word.startswith("-") and not word[1:2].isdigit():
             name, equals, _ = word.partition("=")
             if name not in _OPTIONS:
-                raise ValueError(f"{word} is none of those that explore and learn")
+                raise ValueError(f"{word} is not an option for exploration or learning")
             values = int(bool(equals))
         elif values:
-            raise ValueError(f"{word} belongs to no option")
+            raise ValueError(f"{word} does not belong to an option")
         else:
             values = 1

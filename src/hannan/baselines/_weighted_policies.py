@@ -1,4 +1,4 @@
-"""Learners that follow one of N listed policies, drawn by weights."""
+"""Base class of learners that sample one of N listed policies by weights."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from hannan.core.validation import (
 )
 from hannan.oracles import FinitePolicies
 
-_PART = 4096  # policies whose weights are summed before one part of them is searched
+_PART = 4096  # number of policies in a part: `choose` sums each part, then searches one part
 
 
 class WeightedPolicies(Learner):
-    """Base of learners that follow a policy with probability proportional to its weight.
+    """Base class of learners that follow a policy with probability proportional to its weight.
 
     `_totals` holds one number for each policy, from which a subclass computes the weights. `_width`
-    is how much more than another a policy can lose in a round, and `_scratch` are N numbers,
-    overwritten by every call that says so.
+    is the largest difference between the losses of two policies in a round. `_scratch` is an array
+    of N numbers; every call that says so overwrites it.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class WeightedPolicies(Learner):
 
     @abstractmethod
     def _weights(self, opened: Any) -> FloatArray:
-        """Return the weights of all policies in a round, in any scale; nothing changes."""
+        """Return the weights of all policies in a round, in any scale, without side effects."""
 
     def _act(self, opened: OpenRound) -> None:
         place = choose(self._weights(opened), self._rng.random(), self._scratch)
@@ -93,43 +93,43 @@ class WeightedPolicies(Learner):
         return loss_of(self._check(loss)[0], action)
 
     def _check(self, loss: Any) -> tuple[FloatArray, float, float]:
-        """Return the losses of all elements, with their smallest and largest."""
+        """Return the losses of all elements, with their minimum and maximum."""
         return check_losses(loss, self.oracle.n_actions, self._range)
 
     def _charge(self, context: int, losses: FloatArray) -> FloatArray:
-        """Return the loss of each policy on a context, in `_scratch`."""
+        """Return the loss of each policy in a context, in `_scratch`."""
         by_code = self.oracle.losses_by_code(losses)
         # The column was checked with the table; "clip" spares NumPy a buffer.
         by_code.take(self._columns[context], out=self._scratch, mode="clip")
         return self._scratch
 
     def _mass(self, codes: IntArray, weights: FloatArray) -> FloatArray:
-        """Return the weight of all policies that play each action, or each set."""
+        """Return for each action, or each set, the total weight of the policies that play it."""
         sets = self.oracle.sets
         size = self.oracle.n_actions if sets is None else len(sets)
         return np.asarray(np.bincount(codes, weights, size), dtype=np.float64)
 
     def _played_by_all(self, opened: OpenRound) -> IntArray:
-        """Return what is played for each policy in a round."""
+        """Return the action of each policy in a round."""
         column: IntArray = self._columns[opened.context]
         return column if opened.plays is None else opened.plays[column]
 
     def _listed(self, actions: Any) -> FinitePolicies:
         if isinstance(actions, Oracle) and not isinstance(actions, FinitePolicies):
             raise ParameterError(
-                f"{type(self).__name__} keeps a weight for each policy, so it needs policies that "
-                f"are listed; {type(actions).__name__} is an optimiser over policies it does not "
-                "list. Give a table of actions, or FinitePolicies(table); "
+                f"{type(self).__name__} stores a weight for each policy, so it needs a list of "
+                f"policies; {type(actions).__name__} is an optimiser that does not list its "
+                "policies. Pass a table of actions, or FinitePolicies(table); "
                 "FinitePolicies.routes(paths) lists the paths of a graph."
             )
         return actions if isinstance(actions, FinitePolicies) else FinitePolicies(actions)
 
 
 def choose(weights: FloatArray, u: float, scratch: FloatArray) -> int:
-    """An index with probability proportional to its weight, for a `u` that is uniform on [0, 1).
+    """Return an index with probability proportional to its weight, given `u` uniform on [0, 1).
 
-    Overwrites `scratch`, which may be the weights. Long arrays are summed in parts first, which is
-    several times as fast as a running sum.
+    This overwrites `scratch`, which may be the weights. Long arrays are summed in parts first,
+    which is several times faster than a running sum.
     """
     if weights.shape[0] <= 2 * _PART:
         weights.cumsum(out=scratch)
@@ -143,5 +143,5 @@ def choose(weights: FloatArray, u: float, scratch: FloatArray) -> int:
 
 
 def _first_above(ends: FloatArray, target: float) -> int:
-    # Rounding may leave the target above the last end.
+    # By rounding, the target may exceed the last end.
     return int(min(ends.searchsorted(target, side="right"), ends.shape[0] - 1))

@@ -1,4 +1,4 @@
-"""Weights over listed policies without any rate to tune."""
+"""Weights over listed policies without a learning rate."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from hannan.oracles import FinitePolicies
 
 
 class AdaNormalHedge(WeightedPolicies):
-    r"""Weights from each policy's regret and the size of its regrets, no rate: O(N) a round.
+    r"""Weight N listed policies by their regrets, without a learning rate: O(N) per round.
 
     Policy n has regret :math:`r_t(n) = \langle p_t, \ell_t \rangle - \ell_t(n)` in a round, with
-    losses scaled to [0, 1], sum :math:`R_n = \sum_s r_s(n)` and size
-    :math:`C_n = \sum_s |r_s(n)|`. It is followed with probability
+    losses scaled to [0, 1]. Let :math:`R_n = \sum_s r_s(n)` and :math:`C_n = \sum_s |r_s(n)|`. The
+    learner follows policy n with probability
 
     .. math:: p(n) \propto q(n) \bigl(\Phi(R_n + 1, C_n + 1) - \Phi(R_n - 1, C_n + 1)\bigr),
               \qquad \Phi(R, C) = \exp\bigl([R]_+^2 / (3C)\bigr),
 
-    or with probability q(n) where all of these weights are 0.
+    or with probability q(n) if all of these weights are 0.
 
     Parameters
     ----------
     actions, seed, loss_range
         As in `Hedge`.
     prior
-        q, a positive number for each policy, in any scale; None is uniform.
+        Prior q: a positive number for each policy, in any scale. Default None: uniform.
 
     Guarantee
     ---------
-    Expected regret to policy n at most :math:`\sqrt{3 C_n \log(B/q(n))}` with
-    :math:`B = 1 + \tfrac32 \sum_i q(i) (1 + \log(1 + C_i))`, for losses in [0, 1]: never more
-    than of order :math:`\sqrt{T \log(N \log T)}`. [luo2015]
+    The expected regret to policy n is at most :math:`\sqrt{3 C_n \log(B/q(n))}` with :math:`B = 1 +
+    \tfrac32 \sum_i q(i) (1 + \log(1 + C_i))`, for losses in [0, 1]. It is at most of order
+    :math:`\sqrt{T \log(N \log T)}`. [luo2015]
 
     Examples
     --------
@@ -60,7 +60,7 @@ class AdaNormalHedge(WeightedPolicies):
     stored = State(_mixture=Array(low=0.0), _magnitudes=Array(low=0.0))
 
     class Round(OpenRound):
-        """The weights by which a policy was followed; regret is measured against them."""
+        """A round with the policy weights used for its action; regret is measured against them."""
 
         followed: FloatArray = np.empty(0)
 
@@ -99,7 +99,7 @@ class AdaNormalHedge(WeightedPolicies):
         self._mixture = mixture / total if total > 0.0 else self._prior.copy()
 
     def regret_bound(self) -> float | None:
-        """√(3 C log(B/q)) of the policy that leads, in widths of the losses."""
+        """Return √(3 C log(B/q)) of the leading policy, times the width of the losses, or None."""
         if not self._ledger.immediate:
             return None
         best = int(np.argmax(self._totals))

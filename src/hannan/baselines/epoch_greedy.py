@@ -1,4 +1,4 @@
-"""Uniform rounds to learn from, and in between the best policy by what they have shown."""
+"""Alternate between uniform exploration and the policy that is best on the explored rounds."""
 
 from __future__ import annotations
 
@@ -18,35 +18,36 @@ from hannan.core.validation import FloatArray, check_not_negative, check_seed
 
 
 class EpochGreedy(Bandit):
-    r"""Explore in single rounds and follow the leader between them, ever longer; bandit feedback.
+    r"""Alternate exploring rounds with ever longer phases that follow the leader; bandit feedback.
 
-    An exploring round plays each of K actions with probability 1/K and adds :math:`K \ell` on the
-    action played to the oracle's objective; nothing else ever enters it. After the n-th of them
-    the objective's leader :math:`\hat\pi_n` is followed for
+    An exploring round plays each of K actions with probability 1/K. It adds :math:`K \ell` on the
+    chosen action to the oracle's objective; other rounds add nothing. After the n-th exploring
+    round the learner follows the objective's leader :math:`\hat\pi_n` for
 
     .. math:: s_n = \max\Bigl(1, \Bigl\lfloor \sqrt{n / (2 K \log N)} \Bigr\rfloor\Bigr)
 
-    rounds, losses scaled to [0, 1]. As :math:`\hat\pi_n` is expected to lose at most
-    :math:`\sqrt{2 K \log N / n}` a round more than the best policy, these rounds cost at most 1
-    together, as much as the round that was spent on exploring.
+    rounds, with losses scaled to [0, 1]. The expected loss of :math:`\hat\pi_n` exceeds that of the
+    best policy by at most :math:`\sqrt{2 K \log N / n}` per round. So these rounds together cost at
+    most 1, as much as the exploring round.
 
     Parameters
     ----------
     oracle
-        The policy class with its optimiser; single actions only.
+        Policy class with its optimiser (oracle), for single actions only.
     contexts
-        Those that may arrive, where the oracle does not list its own; used to count policies.
+        Contexts that may arrive, used to count policies. Default: the contexts of the oracle.
     log_size
-        log N. None asks the oracle, and takes 1 where it cannot tell; the guarantee is void then.
+        Logarithm log N of the number of policies. None (default) queries the oracle. If the oracle
+        does not know it, 1 is used, and the guarantee does not apply.
     seed, loss_range
         As in `Hedge`.
 
     Guarantee
     ---------
-    Rounds drawn independently from one distribution, an exact oracle, losses in [0, 1]: expected
-    loss at
-    most :math:`2 + 2 (\tfrac92 K \log N)^{1/3} T^{2/3}` more than that of any fixed policy, for
-    all T at once. None against an adversary, who knows when it explores. [langford2007]
+    Assume rounds drawn independently from one distribution, an exact oracle, and losses in [0, 1].
+    Then the expected loss exceeds that of any fixed policy by at most :math:`2 + 2 (\tfrac92 K \log
+    N)^{1/3} T^{2/3}`, for all T simultaneously. There is no guarantee against an adversary, who
+    knows when the learner explores. [langford2007]
 
     Examples
     --------
@@ -98,18 +99,18 @@ class EpochGreedy(Bandit):
         self.contexts = contexts
         self.log_size = log_size
         self.seed = check_seed(self, seed)
-        self.explored = 0  # rounds that explored and have been learned
-        self._exploring = 0  # those that have been decided
+        self.explored = 0  # number of exploring rounds with feedback
+        self._exploring = 0  # number of exploring rounds decided so far
         self._K = oracle.n_actions
         self._estimates = oracle.objective()
         self._leader: Policy | None = None
         self._led = False  # whether the leader of the estimates has been found
-        self._left = 0  # rounds of following that remain
+        self._left = 0  # number of rounds left in which the learner follows the leader
         self._spread = 2.0 * self._K * self._log_size()
         self._rng = learner_rng(seed)
 
     def best_policy(self) -> Policy:
-        """The leader by what exploring rounds have shown."""
+        """Return the leader on the exploring rounds."""
         return self._estimates.leader() if self._leader is None else self._leader
 
     def _act(self, opened: Round) -> None:
@@ -123,7 +124,7 @@ class EpochGreedy(Bandit):
         self._leader, self._led = leader, True
 
     def _played(self, opened: Round) -> None:
-        """Which rounds explore follows from the decisions before, whether or not answered."""
+        """Advance the schedule, which depends only on earlier decisions, not on feedback."""
         if opened.explores:
             self._exploring += 1
             self._left = self._following(self._exploring)
@@ -150,7 +151,7 @@ class EpochGreedy(Bandit):
         return np.asarray(np.bincount(opened.plays, distribution, self._K), dtype=np.float64)
 
     def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
-        twin, actions = self._reseeded(rng), []  # one, which finds the leader once
+        twin, actions = self._reseeded(rng), []  # a single copy, which finds the leader once
         for _ in range(copies):
             twin._act(opened)
             actions.append(opened.action)
@@ -163,7 +164,7 @@ class EpochGreedy(Bandit):
         self._leader = self._estimates.leader() if self._led else None
 
     def _following(self, n: int) -> int:
-        """s_n, how long the n-th leader is followed."""
+        """Return s_n, the number of rounds that follow the n-th leader."""
         if self._spread == 0.0:
             return sys.maxsize  # a single policy: nothing to learn
         return max(1, math.floor(min(math.sqrt(n / self._spread), sys.maxsize)))

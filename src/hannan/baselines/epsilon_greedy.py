@@ -1,4 +1,4 @@
-"""The best-looking action, and now and then any other."""
+"""The action with the lowest predicted loss, and sometimes a random action."""
 
 from __future__ import annotations
 
@@ -18,35 +18,37 @@ from hannan.predictors import Mean, Ridge
 
 
 class EpsilonGreedy(Bandit):
-    r"""Play what a predictor thinks cheapest, with probability ε a uniform action; bandit feedback.
+    r"""Play the action with the lowest predicted loss, or with probability ε a uniform one.
 
-    In round t the action is
+    The feedback is bandit feedback. In round t the action is
 
     .. math:: a_t = \arg\min_k \hat\ell_t(k) \quad\text{with probability } 1 - \varepsilon_t,
               \qquad \varepsilon_t = \varepsilon\, t^{-\delta},
 
-    else uniform over all K, or both among those that are available. Ties go to the smallest action.
-    The predictor learns from every round, whichever way its action was chosen.
+    and otherwise uniform over all K actions. If some actions are unavailable, both choices are
+    among the available ones. Ties go to the smallest action. The predictor learns from every round,
+    in which ever way its action was chosen.
 
     Parameters
     ----------
     n_actions
-        K.
+        Number of actions K.
     predictor
-        Whose `estimate` is minimised; it is shown losses scaled to [0, 1]. None is
-        `predictors.Ridge()` for contexts that are rows of features (arrays, lists), and
-        `predictors.Mean()` for discrete ones (anything hashable, None too).
+        Predictor whose `estimate` is minimised; it learns from losses scaled to [0, 1]. Default
+        None: `predictors.Ridge()` for contexts that are feature vectors (arrays, lists), and
+        `predictors.Mean()` for discrete contexts (any hashable value, including None).
     epsilon
-        ε, the probability of exploring; in the first round, if it decays.
+        Exploration probability ε in [0, 1]; with decay, its value in the first round. Default 0.05.
     decay
-        δ, from 0 (ε stays) to 1; 1/3 goes well with ε = 1.
+        Decay exponent δ in [0, 1]. Default 0: ε is constant. With ε = 1, 1/3 is a good value.
     seed, loss_range
         As in `Hedge`.
 
     Guarantee
     ---------
-    None against an adversary, who sees what looks cheapest and makes it expensive. Exploring costs
-    at most :math:`\sum_t \varepsilon_t` more than playing greedily, losses in [0, 1]. [auer2002b]
+    There is no guarantee against an adversary, who can make the action with the lowest predicted
+    loss expensive. Exploration costs at most :math:`\sum_t \varepsilon_t` more than greedy play,
+    for losses in [0, 1]. [auer2002b]
 
     Examples
     --------
@@ -121,7 +123,7 @@ class EpsilonGreedy(Bandit):
         return same(row_or_name(context), context)
 
     def _exploring(self) -> float:
-        """ε of this round."""
+        """Return ε of this round."""
         return float(self.epsilon * (self.rounds + 1) ** -self.decay)
 
     def _some_or_all(self, opened: GreedyRound) -> IntArray:

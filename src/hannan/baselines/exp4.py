@@ -17,26 +17,27 @@ from hannan.oracles import FinitePolicies
 
 
 class Exp4(WeightedPolicies):
-    r"""Exponential weights over a table of N policies, bandit feedback: O(N) a round, no oracle.
+    r"""Exponential weights over a table of N policies with bandit feedback: O(N) per round.
 
-    On context x action a is played with probability :math:`p_a`, the total weight of the policies
-    that play it there, and :math:`\hat\ell = \ell/p_a` on the action played is what those policies
-    are charged; policy n has weight :math:`\exp(-\eta \sum_s \hat\ell_s(\pi_n(x_s)))`.
+    No oracle is needed. In context x the learner plays action a with probability :math:`p_a`, the
+    total weight of the policies that play it there. The loss estimate is :math:`\hat\ell =
+    \ell/p_a` on the chosen action, and 0 elsewhere. Policy n has weight :math:`\exp(-\eta \sum_s
+    \hat\ell_s(\pi_n(x_s)))`.
 
     Parameters
     ----------
     actions, seed
         As in `Hedge`; single actions only.
     learning_rate
-        η; if None, the anytime rate :math:`\eta_t = \sqrt{\log N/(tK)}` divided by the largest
-        loss.
+        Learning rate η > 0. Default None: the anytime rate :math:`\eta_t = \sqrt{\log N/(tK)}`
+        divided by the largest loss.
     loss_range
-        Range of the losses, not negative.
+        Range (low, high) of the losses, not negative. Default (0, 1).
 
     Guarantee
     ---------
-    With :math:`\eta = \sqrt{2 \log N/(TK)}` and losses in [0, 1], pseudo-regret at most
-    :math:`\sqrt{2TK \log N}`; the anytime rate costs a factor :math:`\sqrt2`. [auer2002]
+    With :math:`\eta = \sqrt{2 \log N/(TK)}` and losses in [0, 1], the pseudo-regret is at most
+    :math:`\sqrt{2TK \log N}`. The anytime rate costs a factor :math:`\sqrt2`. [auer2002]
 
     Examples
     --------
@@ -56,7 +57,7 @@ class Exp4(WeightedPolicies):
     feedback = Feedback.BANDIT
 
     class Round(OpenRound):
-        """What was chosen had this probability, and what is played one over the weight."""
+        """A round with the probability of the choice, and the inverse propensity of the action."""
 
         probability: float = 1.0
         weight: float = 1.0
@@ -65,7 +66,7 @@ class Exp4(WeightedPolicies):
 
         @property
         def inverse(self) -> FloatArray:
-            """The inverse propensity of the action."""
+            """Inverse propensity of the action."""
             return np.array([self.weight])
 
     def __init__(
@@ -78,9 +79,13 @@ class Exp4(WeightedPolicies):
     ) -> None:
         super().__init__(actions, seed, loss_range, learning_rate)
         if self._range[0] < 0.0:
-            raise ParameterError("Exp4 needs losses that are never negative: shift them.")
+            raise ParameterError(
+                f"Exp4 needs losses >= 0; got loss_range={loss_range}. Shift the losses."
+            )
         if self.oracle.sets is not None:
-            raise ParameterError("Exp4 is for single actions; got a table of sets.")
+            raise ParameterError(
+                "Exp4 needs single actions; got a table of sets. Pass a table of actions."
+            )
 
     def _act(self, opened: Any) -> None:
         mass = self._mass(self._columns[opened.context], self._weights(opened))
@@ -108,7 +113,7 @@ class Exp4(WeightedPolicies):
         return check_chosen_loss(loss, self._range)
 
     def regret_bound(self) -> float | None:
-        """log N/η + ηTKB²/2; with the anytime rate √2 times its least value, B the largest loss."""
+        """Return log N/η + ηTKB²/2 for losses up to B; √2 times its minimum at the anytime rate."""
         if not self._ledger.immediate:
             return None
         T, K, B = self.rounds, self.oracle.n_actions, self._range[1]

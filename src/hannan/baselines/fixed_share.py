@@ -1,4 +1,4 @@
-"""Exponential weights over listed policies that never give any of them up."""
+"""Exponential weights over listed policies, with a minimum weight of each policy."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _TINY = float(np.finfo(np.float64).tiny)
 
 
 class FixedShare(WeightedPolicies):
-    r"""Exponential weights of which a share is spread evenly after each round: O(N) a round.
+    r"""Exponential weights, of which a share is spread evenly after each round: O(N) per round.
 
-    For competing with a sequence of policies that changes k times. From weights :math:`w_t` over
-    a table of N policies,
+    This learner competes with a sequence of policies that changes k times. From weights :math:`w_t`
+    over a table of N policies,
 
     .. math:: v_t(n) \propto w_t(n) \exp(-\eta_t \ell_t(\pi_n(x_t))), \qquad
               w_{t+1}(n) = (1 - \alpha_{t+1}) v_t(n) + \alpha_{t+1} / N .
@@ -35,25 +35,29 @@ class FixedShare(WeightedPolicies):
     actions, seed, loss_range
         As in `Hedge`.
     share
-        α, or None: k/(T - 1) where horizon and switches are given, else :math:`\alpha_t = 1/t`.
-        0 is exponential weights without sharing.
+        Share α in [0, 1]. Default None: k/(T - 1) if horizon and switches are given, else
+        :math:`\alpha_t = 1/t`. With 0 the weights are exponential weights without sharing.
     learning_rate
-        η, or None: :math:`\sqrt{8C/T}` with :math:`C = (k+1) \log N + (T-1) H(k/(T-1))`, H the
-        binary entropy, where horizon and switches are given; else the anytime rate
-        :math:`\eta_t = \sqrt{8 (k+1) \log(Nt)/t}` with k = 0 unless given. These are divided by
-        the width of `loss_range` (times m, where policies choose m elements).
+        Learning rate η > 0. Default None: if horizon and switches are given, :math:`\sqrt{8C/T}`
+        with :math:`C = (k+1) \log N + (T-1) H(k/(T-1))`, H the binary entropy; else the anytime
+        rate :math:`\eta_t = \sqrt{8 (k+1) \log(Nt)/t}`, with k = 0 unless given. These default
+        rates are divided by the width of `loss_range` (times m, if policies choose m elements).
     horizon
-        T, the number of rounds; goes with `switches`.
+        Number of rounds T. Requires `switches`.
     switches
-        k, how often the best policy changes.
+        Number of changes k of the best policy, below `horizon`.
 
     Guarantee
     ---------
-    Expected regret to every sequence of policies with k changes, losses in [0, 1]: tuned for T
-    and k at most :math:`\sqrt{TC/2}`. Tuned for k alone at most
-    :math:`\sqrt{2 (k+1) T \log(NT)}` after any T rounds; with neither,
-    :math:`(k+4) \sqrt{T \log(NT)/8}` for all k and T at once, since no weight is ever below
-    1/(Nt). [herbster1998, cesabianchi2012]
+    The expected regret to every sequence of policies with k changes, for losses in [0, 1], is at
+    most
+
+    - :math:`\sqrt{TC/2}`, if tuned for T and k;
+    - :math:`\sqrt{2 (k+1) T \log(NT)}` after any T rounds, if tuned for k only;
+    - :math:`(k+4) \sqrt{T \log(NT)/8}` for all k and T simultaneously, if tuned for neither,
+      because no weight is ever below 1/(Nt).
+
+    [herbster1998, cesabianchi2012]
 
     Examples
     --------
@@ -89,7 +93,7 @@ class FixedShare(WeightedPolicies):
         self.switches = None if switches is None else check_integer(self, "switches", switches, 0)
         if self.horizon is not None and (self.switches is None or self.switches >= self.horizon):
             raise ParameterError(
-                "FixedShare tunes itself for horizon= together with switches= below it; got "
+                "FixedShare with horizon= needs switches= below the horizon; got "
                 f"horizon={horizon} and switches={switches}."
             )
         N = len(self._totals)
@@ -101,7 +105,7 @@ class FixedShare(WeightedPolicies):
 
     def _update(self, opened: OpenRound, loss: Any) -> None:
         losses = self._check(loss)[0]
-        # Totals are -log w, since without a share weights may leave the range of floats.
+        # Totals are -log w, because weights without a share may leave the range of floats.
         exponents = self._charge(opened.context, losses)
         exponents *= self._rate()
         self._totals += exponents
@@ -115,10 +119,11 @@ class FixedShare(WeightedPolicies):
             np.negative(np.log(mixture, out=self._totals), out=self._totals)
 
     def regret_bound(self) -> float | None:
-        r"""Against one policy throughout.
+        r"""Return a bound on the regret to a single policy, or None.
 
-        With a fixed η, :math:`(\log N + \sum_{t=2}^T \log\frac1{1-\alpha_t})/\eta + \eta T W^2/8`;
-        with the anytime rate that for k changes, or None if the share does not go with it.
+        With a fixed η, the bound is :math:`(\log N + \sum_{t=2}^T \log\frac1{1-\alpha_t})/\eta +
+        \eta T W^2/8`. With the anytime rate it is the bound for k changes, or None if `share` is
+        given.
         """
         T, N, W = self.rounds, len(self._totals), self._width
         if not self._ledger.immediate:
@@ -139,13 +144,13 @@ class FixedShare(WeightedPolicies):
         return (self._log_size + taken) / eta + eta * T * W * W / 8.0
 
     def _share(self) -> float:
-        """The share spread after this round."""
+        """Return the share redistributed after this round."""
         if self.share is not None:
             return self.share
         return 1.0 / (self.rounds + 2) if self._tuned is None else self._tuned[0]
 
     def _rate(self) -> float:
-        """η of this round."""
+        """Return η of this round."""
         if self.learning_rate is not None:
             return self.learning_rate
         if self._tuned is not None:
@@ -155,7 +160,7 @@ class FixedShare(WeightedPolicies):
 
 
 def _tuned(N: int, T: int, k: int) -> tuple[float, float]:
-    """Share and rate for losses in [0, 1], k changes in T rounds."""
+    """Return the share and the rate for losses in [0, 1] and k changes in T rounds."""
     share = k / max(T - 1, 1)
     entropy = -sum(p * math.log(p) for p in (share, 1.0 - share) if p > 0.0)
     return share, math.sqrt(8.0 * ((k + 1) * math.log(N) + (T - 1) * entropy) / T)

@@ -1,4 +1,4 @@
-"""The leader without noise."""
+"""Follow the leader, without noise."""
 
 from __future__ import annotations
 
@@ -16,22 +16,21 @@ from hannan.core.validation import FloatArray, check_loss_range, check_losses
 
 
 class FollowTheLeader(Learner):
-    r"""Play what the best policy so far would do.
+    r"""Play the action of the best policy on all past losses.
 
-    Optimal when losses are drawn independently from one distribution; an adversary that knows the
-    rule
-    makes it lose in every round.
+    This is optimal if losses are drawn independently from one distribution. An adversary that knows
+    the rule makes the learner lose in every round.
 
     Parameters
     ----------
     oracle
-        The policy class with its optimiser.
+        Policy class with its optimiser (oracle).
     loss_range
-        Range of the losses, or None to accept any finite ones.
+        Range (low, high) of the losses, (0, 1) by default. None accepts any finite losses.
 
     Guarantee
     ---------
-    None against an adversary: regret can grow like T.
+    There is no guarantee against an adversary: regret can grow like T.
 
     Examples
     --------
@@ -62,7 +61,7 @@ class FollowTheLeader(Learner):
         self._history = oracle.objective()
 
     def best_policy(self) -> Policy:
-        """The leader."""
+        """Return the leader."""
         return self._history.leader()
 
     def _act(self, opened: OpenRound) -> None:
@@ -90,11 +89,11 @@ class FollowTheLeader(Learner):
         return PropensityRecord(opened.inverse, np.ones(size), np.zeros(size))
 
     def _replay(self, opened: OpenRound, copies: int, rng: np.random.Generator) -> list[Action]:
-        self._act(opened)  # which changes nothing but the round
+        self._act(opened)  # this changes only the round
         return [copy.copy(opened.action) for _ in range(copies)]
 
     def _available(self, opened: OpenRound) -> IntArray | None:
-        """Return what is available where actions have scores."""
+        """Return the available actions if actions have scores."""
         return opened.plays if self._history.scored else None
 
     def _total(self) -> Objective:

@@ -14,34 +14,34 @@ from hannan.core.state import Number, State
 from hannan.core.validation import FloatArray
 from hannan.oracles import FinitePolicies
 
-# Totals are measured from the smallest one of a while ago. While no exponent can have moved by
-# more than this since, weights neither overflow nor vanish, and no round need look for a new one.
+# Totals are relative to an earlier minimum. While no exponent can have moved by more than this
+# since then, weights neither overflow nor vanish, and no new minimum is needed.
 _SAFE_EXPONENT = 100.0
 
 
 class Hedge(WeightedPolicies):
-    r"""Exponential weights over a table of N policies: O(N) a round, no oracle.
+    r"""Exponential weights over a table of N policies with full information: O(N) per round.
 
-    Policy n is followed with probability proportional to
+    No oracle is needed. The learner follows policy n with probability proportional to
     :math:`\exp(-\eta \sum_{s<t} \ell_s(\pi_n(x_s)))`.
 
     Parameters
     ----------
     actions
-        The table of policies as `FinitePolicies` takes it, or a `FinitePolicies`.
+        Table of policies, as `FinitePolicies` takes it, or a `FinitePolicies`.
     learning_rate
-        η; if None, the anytime rate :math:`\eta_t = \sqrt{8 \log N / t}` divided by the width
-        of `loss_range` (times m, where policies choose m elements).
+        Learning rate η > 0. Default None: the anytime rate :math:`\eta_t = \sqrt{8 \log N / t}`
+        divided by the width of `loss_range` (times m, if policies choose m elements).
     seed
-        Fixes the play; None takes fresh entropy.
+        Seed of the sampled actions, an integer >= 0. None (default) uses fresh entropy.
     loss_range
-        Range of the losses.
+        Range (low, high) of the losses. Default (0, 1).
 
     Guarantee
     ---------
-    Expected regret at most :math:`\log N / \eta + \eta T / 8` for losses in [0, 1], so
-    :math:`\sqrt{T \log N / 2}` with the best fixed η for T rounds; the anytime rate costs a
-    factor 3/2. [freund1997]
+    The expected regret is at most :math:`\log N / \eta + \eta T / 8` for losses in [0, 1]. With the
+    best fixed η for T rounds this is :math:`\sqrt{T \log N / 2}`. The anytime rate costs a factor
+    3/2. [freund1997]
 
     Examples
     --------
@@ -81,7 +81,7 @@ class Hedge(WeightedPolicies):
         self._drift += self.oracle.max_chosen * max(high, -low)
 
     def regret_bound(self) -> float | None:
-        """log N/η + ηTW²/8; with the anytime rate 3/2 of its least value, W the width."""
+        """Return log N/η + ηTW²/8 for losses of width W; 3/2 its minimum at the anytime rate."""
         if not self._ledger.immediate:
             return None
         T, W, log_N = self.rounds, self._width, self._log_size
@@ -95,7 +95,7 @@ class Hedge(WeightedPolicies):
         return math.sqrt(8.0 * self._log_size / (self.rounds + 1)) / self._width
 
     def _measured(self, rate: float) -> tuple[FloatArray, float]:
-        """The totals, from a new smallest one if it is time, and how far they may have moved."""
+        """Return the totals, relative to a new minimum if needed, and a bound on their change."""
         if rate * self._drift <= _SAFE_EXPONENT:
             return self._totals, self._drift
         return self._totals - self._totals.min(), 0.0

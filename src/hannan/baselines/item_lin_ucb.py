@@ -1,4 +1,4 @@
-"""LinUCB for described actions."""
+"""LinUCB for actions with features."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from hannan.oracles._features import check_row
 
 
 class _Design(Stored):
-    """A, b and B of a ridge regression."""
+    """Statistics A, b and B of a ridge regression."""
 
     stored = State(
         design=Array().where(lambda self, design: np.isfinite(np.linalg.inv(design)).all()),
@@ -42,19 +42,19 @@ class _Design(Stored):
 
     @property
     def inverse(self) -> FloatArray:
-        """A⁻¹."""
+        """Inverse A⁻¹."""
         if self._inverse is None:
             self._inverse = np.asarray(np.linalg.inv(self.design), np.float64)
         return self._inverse
 
     def learn(self, row: FloatArray, reward: float) -> None:
-        """One more observation."""
+        """Add an observation."""
         self.design += np.outer(row, row)
         self.moment += reward * row
         self._inverse = None
 
     def add(self, other: _Design, sign: float) -> None:
-        """A ± B'A_a⁻¹B and b ± B'A_a⁻¹b_a, of another one."""
+        """Add ±B'A_a⁻¹B and ±B'A_a⁻¹b_a of another regression to A and b."""
         explained = other.across.T @ other.inverse
         self.design += sign * (explained @ other.across)
         self.moment += sign * (explained @ other.moment)
@@ -62,34 +62,34 @@ class _Design(Stored):
 
 
 class ItemLinUCB(Bandit):
-    r"""Play the item whose reward may be highest, by linear models; bandit feedback.
+    r"""Play the item with the highest upper confidence bound of its reward; bandit feedback.
 
-    The algorithms of Li et al. with rewards 1 - ℓ: x is the context and a constant, and
+    The models are those of Li et al. with rewards 1 - ℓ: x is the context and a constant, and
     :math:`z_a = \phi(x, a)` the features of context and item that `oracles.SharedLinear` describes.
 
     - "disjoint", their Algorithm 1: :math:`r = \langle \theta_a, x \rangle`, one model for each
-      item, known by its id, and nothing is known of an item that was never played;
+      item, identified by its id; there is no estimate for an item that was never played;
     - "hybrid", their Algorithm 2: :math:`r = \langle \beta, z_a \rangle + \langle \theta_a, x
-      \rangle`, with the first model for all;
-    - "shared": :math:`r = \langle \beta, z_a \rangle` alone.
+      \rangle`, with the first model shared by all items;
+    - "shared": :math:`r = \langle \beta, z_a \rangle` only.
 
     Parameters
     ----------
     model
-        Which of the three.
+        Model: "hybrid" (default), "disjoint" or "shared".
     alpha
-        α, how many standard deviations above its estimate a reward may be.
+        Width α of the confidence bound in standard deviations, >= 0. Default 0.1.
     ridge
-        λ, the penalty.
+        Ridge penalty λ > 0. Default 1.
     width
-        The most features that all items share, as in `oracles.SharedLinear`.
+        Maximum number of features that all items share, as in `oracles.SharedLinear`. Default 512.
     loss_range
-        Range of the losses.
+        Range (low, high) of the losses. Default (0, 1).
 
     Guarantee
     ---------
-    None against an adversary: play is deterministic, so one who knows the rule makes every round
-    cost 1. Every item that was ever played is remembered.
+    There is no guarantee against an adversary: play is deterministic, so an adversary who knows the
+    rule makes every round cost 1. The learner stores every item that was ever played.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class ItemLinUCB(Bandit):
         self.width = check_integer(self, "width", width, 2, 2**12)
         self._crossing = Crossing(("context", "action", "context*action"), width)
         self._sizes: tuple[int, ...] = (-1, -1)
-        self._shared: _Design | None = None  # of all items
+        self._shared: _Design | None = None  # shared by all items
         self._items: dict[Hashable, _Design] = {}
 
     @property
@@ -158,12 +158,12 @@ class ItemLinUCB(Bandit):
     def check_context(self, context: Any, ahead: int = 0) -> Menu:
         if not isinstance(context, Menu):
             raise ContextError(
-                f"ItemLinUCB needs the actions of the round, each described by a row; got the "
-                f"context {context!r:.100} alone. Call act(context, actions=rows)."
+                f"ItemLinUCB needs the actions of the round with their features; got only the "
+                f"context {context!r:.100}. Call act(context, actions=rows)."
             )
         if context.ids is None and self.model != "shared":
             raise ContextError(
-                f'ItemLinUCB(model="{self.model}") knows items by their ids: give ids=, or '
+                f'ItemLinUCB(model="{self.model}") needs ids of the items: pass ids=, or '
                 "actions= as a mapping."
             )
         if context.context is not None:
@@ -172,8 +172,8 @@ class ItemLinUCB(Bandit):
         sizes = _sizes_of(context)
         if self._shared is not None and sizes != self._sizes:
             raise ContextError(
-                f"ItemLinUCB has seen contexts with {self._sizes[0]} features and items with "
-                f"{self._sizes[1]}; got {sizes[0]} and {sizes[1]}."
+                f"ItemLinUCB needs contexts with {self._sizes[0]} features and items with "
+                f"{self._sizes[1]}, as in the first round; got {sizes[0]} and {sizes[1]}."
             )
         return context
 
@@ -186,7 +186,7 @@ class ItemLinUCB(Bandit):
         opened.best = int(self._bounds(opened.context).argmax())
 
     def _bounds(self, menu: Menu) -> FloatArray:
-        """The highest reward that each item may have."""
+        """Return the upper confidence bound of each item's reward."""
         x, Z = _features(menu), self._crossing.rows(menu)
         shared = self._shared or _Design(Z.shape[1], 0, self.ridge)
         beta = shared.inverse @ shared.moment
@@ -201,7 +201,7 @@ class ItemLinUCB(Bandit):
             if self.model == "disjoint":
                 mean, variance = v @ own.moment, v @ x
             else:
-                # B'A⁻¹x, and what is left of z once the item's own model has had its part
+                # B'A⁻¹x, and the part of z that the item's model does not explain
                 u = own.across.T @ v
                 w = shared.inverse @ (z - 2.0 * u)
                 mean = beta @ z + v @ (own.moment - own.across @ beta)
@@ -212,7 +212,7 @@ class ItemLinUCB(Bandit):
     def _update(self, opened: GreedyRound, loss: Any) -> None:
         reward, menu = 1.0 - self._scaled(loss), opened.context
         x, z = _features(menu), self._crossing.rows(menu)[opened.action]
-        # From here on nothing can fail.
+        # The following code cannot fail.
         if self._shared is None:
             self._shared = _Design(len(z), 0, self.ridge)
             self._sizes = len(x) - 1, menu.rows.shape[1]
@@ -224,7 +224,7 @@ class ItemLinUCB(Bandit):
         own = self._items.get(name)
         if own is None:
             own = self._items[name] = _Design(len(x), len(z), self.ridge)
-        if self.model == "hybrid":  # A_0 loses what the item's model explained, and gets it back
+        if self.model == "hybrid":  # update A_0 by the change of the item's explained part
             shared.add(own, 1.0)
         own.learn(x, reward)
         if self.model == "hybrid":
@@ -234,10 +234,10 @@ class ItemLinUCB(Bandit):
 
 
 def _sizes_of(menu: Menu) -> tuple[int, int]:
-    """The numbers of features of the context and of the items."""
+    """Return the numbers of features of the context and of the items."""
     return 0 if menu.context is None else len(menu.context), menu.rows.shape[1]
 
 
 def _features(menu: Menu) -> FloatArray:
-    """The context and a constant."""
+    """Return the context and a constant."""
     return np.append(np.empty(0) if menu.context is None else menu.context, 1.0)

@@ -34,45 +34,44 @@ from hannan.core.validation import (
 )
 from hannan.perturbation import seed_key
 
-_BLOCK = 2**15  # variates drawn at a time, one round's at least
+_BLOCK = 2**15  # variates sampled at a time, at least those of one round
 
 
 class KalaiVempala(Learner):
-    r"""Follow the leader whose elements were each given an exponential bonus, fresh every round.
+    r"""Follow the leader after adding fresh exponential noise to all elements in every round.
 
-    With :math:`\xi` independent and exponential of mean 1, for every context x of a set X and
-    every element, round t plays :math:`\pi_t(x_t)`,
+    Let :math:`\xi` be independent and exponential with mean 1, for every context x of a set X and
+    every element. Round t plays :math:`\pi_t(x_t)`,
 
     .. math:: \pi_t = \arg\min_{\pi \in \Pi} \sum_{s<t} \langle \pi(x_s), \ell_s \rangle
               - \frac1{\epsilon_t} \sum_{x \in X} \langle \pi(x), \xi_x - 1 \rangle .
 
-    The means are taken off, so that longer actions are not favoured where sizes differ.
-    `ContextFTPL` with a number for `epsilon` is the two-sided version, for signed costs.
+    The means are subtracted, so that larger sets are not favoured if sizes differ. `ContextFTPL`
+    with a number for `epsilon` is the two-sided version, for signed costs.
 
     Parameters
     ----------
     oracle
-        The policy class with its optimiser; losses are linear.
+        Policy class with its optimiser (oracle); losses are linear.
     contexts
-        X, the contexts that may arrive; by default the oracle's own.
+        Set X of the contexts that may arrive. Default: the contexts of the oracle.
     epsilon
-        One over the size of the noise; if None, :math:`\epsilon = \sqrt{H/T}/B` where the
-        horizon T is given and :math:`\epsilon_t = \sqrt{H/2t}/B` where it is not. B is what an
-        action can cost more than another in a round, and H as below, about log K for K experts.
+        Inverse size of the noise, > 0. Default None: :math:`\epsilon = \sqrt{H/T}/B` if the horizon
+        T is given, else :math:`\epsilon_t = \sqrt{H/2t}/B`. B is the largest difference between the
+        losses of two actions in a round, and H is defined below, about log K for K experts.
     horizon
-        T, the number of rounds, for `epsilon`.
+        Number of rounds T, for `epsilon`. Default None.
     seed, loss_range
         As in `Hedge`.
 
     Guarantee
     ---------
-    Against adaptive adversaries, with an exact oracle, and losses that are not negative or
-    actions that all have one size: expected regret at most
-    :math:`\epsilon B^2 T + H/\epsilon`, so :math:`2B\sqrt{HT}` tuned for T and
-    :math:`2B\sqrt{2HT}` after every T with the default, with
-    :math:`H = E \max_\pi \sum_x \langle \pi(x), \xi_x - 1 \rangle \le \sqrt{2dm \log N} + \log N`.
-    Contexts outside X are refused, and nothing is promised for signed losses of actions of
-    different sizes, as bonuses have one sign. [kalai2005]
+    Assume an adaptive adversary, an exact oracle, and either losses that are not negative or
+    actions of equal size. Then the expected regret is at most :math:`\epsilon B^2 T + H/\epsilon`.
+    This is :math:`2B\sqrt{HT}` tuned for T, and :math:`2B\sqrt{2HT}` after every T with the
+    default, with :math:`H = E \max_\pi \sum_x \langle \pi(x), \xi_x - 1 \rangle \le \sqrt{2dm \log
+    N} + \log N`. A context outside X raises `ContextError`. There is no guarantee for signed losses
+    of actions of different sizes, because the noise has one sign. [kalai2005]
 
     Examples
     --------
@@ -119,16 +118,16 @@ class KalaiVempala(Learner):
         self._width = _width(oracle, *self._range)
         self._K = oracle.n_actions or 0
         self._noise_key = int(seed_key(seed))
-        self._draws = 0  # of noise so far, one for each action
+        self._draws = 0  # number of noise draws so far, one per action
         self._rows = max(1, _BLOCK // (len(self._perturbed) * self._K))
         self._block: tuple[int, FloatArray] = (-1, np.empty(0))
 
     def best_policy(self) -> Policy:
-        """The leader without noise."""
+        """Return the leader without noise."""
         return self._history.leader()
 
     def regret_bound(self) -> float | None:
-        """εB²T + H/ε; None where the guarantee does not hold, or losses came late."""
+        """Return εB²T + H/ε; None if the guarantee does not apply or feedback was delayed."""
         signed = self._range[0] < 0.0 and not self.oracle.fixed_size
         if not self.oracle.exact or signed or not self._ledger.immediate:
             return None
@@ -172,13 +171,13 @@ class KalaiVempala(Learner):
         context = super().check_context(context, ahead)
         if self.oracle.key(context) not in self._arrivals:
             raise ContextError(
-                f"Context {context!r} is not among the {len(self._arrivals)} contexts that carry "
-                "noise. Declare it in contexts=."
+                f"Context {context!r} is not one of the {len(self._arrivals)} declared contexts. "
+                "Add it to contexts=."
             )
         return context
 
     def _scale(self) -> float:
-        """1/ε of the round to come."""
+        """Return 1/ε of the next round."""
         if self.epsilon is not None:
             return 1.0 / self.epsilon
         if self._H == 0.0:  # one policy
@@ -187,7 +186,7 @@ class KalaiVempala(Learner):
         return self._width * math.sqrt(T / self._H)
 
     def _noise(self, draw: int) -> FloatArray:
-        """1 - ξ for an action, [d, K]: a function of the seed and the action's number."""
+        """Return 1 - ξ for an action, [d, K]: a function of the seed and the action's number."""
         number, row = divmod(draw, self._rows)
         if self._block[0] != number:
             bits = np.random.Philox(key=self._noise_key, counter=[0, 0, 0, number])
@@ -201,12 +200,12 @@ class KalaiVempala(Learner):
         who = type(self.oracle).__name__
         if self.oracle.n_actions is None:
             raise ParameterError(
-                f"KalaiVempala needs the number of actions: give {who} its n_actions=."
+                f"KalaiVempala needs the number of actions: pass n_actions= to {who}."
             )
         known = self.oracle.contexts if self.contexts is None else self.contexts
         if known is None:
             raise ParameterError(
-                f"{who} does not list its contexts: give contexts=, those that may arrive."
+                f"{who} does not list its contexts: pass contexts=, the contexts that may arrive."
             )
         if not (contexts := self.oracle.check_contexts(known)):
             raise refuse(self, "contexts", "a non-empty sequence of contexts", self.contexts)
@@ -214,10 +213,10 @@ class KalaiVempala(Learner):
 
 
 def exponential_complexity(oracle: Oracle, contexts: Sequence[Any]) -> float:
-    r"""An upper bound on :math:`E \max_\pi \sum_x \langle \pi(x), \xi_x - 1 \rangle`.
+    r"""Return an upper bound on :math:`E \max_\pi \sum_x \langle \pi(x), \xi_x - 1 \rangle`.
 
-    The smaller of :math:`\sqrt{2dm \log N} + \log N`, by the exponential's moments, and of what
-    all maps to actions (sets: to all sets) would give.
+    This is the smaller of two bounds: :math:`\sqrt{2dm \log N} + \log N`, by the moments of the
+    exponential distribution, and the value for all maps to actions (sets: to all sets).
 
     >>> import hannan as hn
     >>> exponential_complexity(hn.oracles.AllPolicies(6, 2), range(6))
@@ -233,7 +232,7 @@ def exponential_complexity(oracle: Oracle, contexts: Sequence[Any]) -> float:
 
 
 def _width(oracle: Oracle, low: float, high: float) -> float:
-    """How much more than another an action can lose in a round; where sizes differ, than none."""
+    """Return the largest loss difference of two actions in a round (if sizes differ, also to 0)."""
     if oracle.fixed_size:
         return oracle.max_chosen * (high - low)
     return oracle.max_chosen * (max(high, 0.0) - min(low, 0.0))

@@ -1,4 +1,4 @@
-"""Linear models with confidence bounds, one for each action."""
+"""Linear models with confidence bounds, one per action."""
 
 from __future__ import annotations
 
@@ -24,38 +24,40 @@ from hannan.predictors._table import TablePredictor
 
 
 class LinUCB(Bandit):
-    r"""Play the action whose loss may be lowest, by a linear model for each; bandit feedback.
+    r"""Play the action with the lowest lower confidence bound of its loss; bandit feedback.
 
-    With :math:`R_k = (\lambda I + \sum x x^\top)^{-1}` over the rounds in which action k was
-    played and :math:`\hat w_k = R_k \sum \ell x`, the action is
+    Each action k has a linear model. With :math:`R_k = (\lambda I + \sum x x^\top)^{-1}` over the
+    rounds in which action k was played and :math:`\hat w_k = R_k \sum \ell x`, the action is
 
     .. math:: a_t = \arg\min_k \langle \hat w_k, x_t \rangle
               - \alpha \sqrt{x_t^\top R_k x_t},
 
-    ties to the smallest: for rewards 1 - ℓ, an upper confidence bound. A round takes O(K p²) for
-    p features. A discrete context is a feature of its own; there the rule is a table of
-    :math:`\bigl(\sum \ell - \alpha \sqrt{\lambda + n}\bigr) / (\lambda + n)` after n plays.
+    and ties go to the smallest action. For rewards 1 - ℓ this is an upper confidence bound. A round
+    takes O(K p²) for p features. A discrete context is a separate feature; the rule is then a table
+    of :math:`\bigl(\sum \ell - \alpha \sqrt{\lambda + n}\bigr) / (\lambda + n)` after n plays.
 
     Parameters
     ----------
     n_actions
-        K.
+        Number of actions K.
     alpha
-        α, the width of the confidence intervals, for losses scaled to [0, 1].
+        Width α of the confidence intervals, >= 0, for losses scaled to [0, 1]. Default 0.1.
     ridge
-        λ, the penalty.
+        Ridge penalty λ > 0. Default 1.
     intercept
-        Whether a constant is added to rows of features.
+        Whether to add a constant to feature vectors. Default True.
     features
-        Array [d, p] of feature rows, where contexts are the integers 0..d-1. Without it arrays and
-        lists are rows, and anything hashable (None too) is a discrete context.
+        Array [d, p] of feature vectors, if contexts are the integers 0..d-1. Default None: arrays
+        and lists are feature vectors, and any hashable value (including None) is a discrete
+        context.
     loss_range
-        Range of the losses.
+        Range (low, high) of the losses. Default (0, 1).
 
     Guarantee
     ---------
-    None against an adversary: play is deterministic, so one who knows the rule makes every round
-    cost 1. None is proved for this form where losses follow the linear models either. [li2010]
+    There is no guarantee against an adversary: play is deterministic, so an adversary who knows the
+    rule makes every round cost 1. There is no proof for this form even if losses follow the linear
+    models. [li2010]
 
     Examples
     --------
@@ -107,8 +109,8 @@ class LinUCB(Bandit):
             return row_or_name(context)
         if not isinstance(context, Integral) or not 0 <= int(context) < len(self._rows):
             raise ContextError(
-                f"LinUCB was given the features of contexts 0..{len(self._rows) - 1}; got context "
-                f"{context!r}."
+                f"LinUCB has features of contexts 0..{len(self._rows) - 1}; got context "
+                f"{context!r}. Pass an integer in this range."
             )
         return self._rows[int(context)]
 
@@ -127,7 +129,7 @@ class LinUCB(Bandit):
 
 
 class _Table(TablePredictor):
-    """Ridge regression where each context is a feature of its own."""
+    """Ridge regression with a separate feature for each context."""
 
     def __init__(self, alpha: float, ridge: float) -> None:
         super().__init__(by_context=True)

@@ -1,4 +1,4 @@
-"""Exponential weights over listed policies that count a guess of the next losses in."""
+"""Exponential weights over listed policies with a prediction of the next losses."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from hannan.predictors import Last
 
 
 class OptimisticHedge(WeightedPolicies):
-    r"""Exponential weights over a table of N policies, with a prediction: O(N) a round.
+    r"""Exponential weights over N policies that include predicted next losses: O(N) per round.
 
-    Policy n is followed with probability proportional to
-    :math:`\exp(-\eta_t (\sum_{s<t} \ell_s(\pi_n(x_s)) + Q_t(\pi_n(x_t))))`, where
-    :math:`Q_t` is guessed from the context and the past.
+    The learner follows policy n with probability proportional to :math:`\exp(-\eta_t (\sum_{s<t}
+    \ell_s(\pi_n(x_s)) + Q_t(\pi_n(x_t))))`. Here :math:`Q_t` is the prediction from the context and
+    the past.
 
     Parameters
     ----------
     actions, seed, loss_range
         As in `Hedge`.
     predictor
-        A `Predictor`, of which a clone is used; None is `predictors.Last(by_context=False)`, the
-        previous losses. Guesses are clipped to `loss_range`.
+        A `Predictor`, which is cloned. Default None: `predictors.Last(by_context=False)`, the
+        previous losses. Predictions are clipped to `loss_range`.
     learning_rate
-        η; if None, :math:`\eta_t = 2 \sqrt{\log N / (V^2 + \sum_{s<t} v_s^2)}`, where
-        :math:`v_s` is how far the errors :math:`\ell_s - Q_s` of two actions can lie apart, and V
-        the largest it could be: 2 for losses in [0, 1].
+        Learning rate η > 0. Default None: :math:`\eta_t = 2 \sqrt{\log N / (V^2 + \sum_{s<t}
+        v_s^2)}`. Here :math:`v_s` is the largest difference between the errors :math:`\ell_s - Q_s`
+        of two actions, and V its largest possible value: 2 for losses in [0, 1].
 
     Guarantee
     ---------
-    Expected regret at most :math:`\log N / \eta + \eta \sum_t v_t^2 / 8` with a fixed rate, and
-    :math:`\sqrt{(V^2 + \sum_t v_t^2) \log N}` with the default one, whatever the guesses; and
-    :math:`v_t \le 2 \|\ell_t - Q_t\|_\infty`. [rakhlin2013]
+    The expected regret is at most :math:`\log N / \eta + \eta \sum_t v_t^2 / 8` with a fixed rate,
+    and :math:`\sqrt{(V^2 + \sum_t v_t^2) \log N}` with the default rate, for any predictions.
+    Moreover :math:`v_t \le 2 \|\ell_t - Q_t\|_\infty`. [rakhlin2013]
 
     Examples
     --------
@@ -60,7 +60,7 @@ class OptimisticHedge(WeightedPolicies):
     stored = State(_predictor=Part(), _errors=Number())
 
     class Round(OpenRound):
-        """The losses that were guessed, Q_t."""
+        """A round with the predicted losses Q_t."""
 
         guess: FloatArray = np.empty(0)
 
@@ -85,10 +85,10 @@ class OptimisticHedge(WeightedPolicies):
         self._predictor = adopt(mine, n_actions=self.oracle.n_actions)
         self._elements = np.arange(self.oracle.n_actions)
         self._errors = (2.0 * self._width) ** 2
-        """V² and the sum of the v²."""
+        """V² plus the sum of the v²."""
 
     def _prepare(self, opened: Round) -> None:
-        """Guess Q_t."""
+        """Predict Q_t."""
         guess = self._predictor.predict(opened.context)
         opened.guess = check_guess(self._predictor, guess, self.oracle.n_actions, self._range)
 
@@ -100,7 +100,7 @@ class OptimisticHedge(WeightedPolicies):
         self._totals += self._charge(opened.context, losses)
 
     def regret_bound(self) -> float | None:
-        """√((V² + Σv²) log N), or log N/η + ηΣv²/8, for the errors seen."""
+        """Return √((V² + Σv²) log N), or log N/η + ηΣv²/8, for the observed errors, or None."""
         if not self._ledger.immediate:
             return None
         log_N, rate = self._log_size, self.learning_rate

@@ -1,4 +1,4 @@
-"""Uniform play."""
+"""Uniform random play."""
 
 from __future__ import annotations
 
@@ -23,30 +23,31 @@ from hannan.core.validation import (
 
 
 class Unlearned(Availability):
-    """The available actions of a learner that takes either feedback, and learns from none."""
+    """Availability for a learner that accepts any feedback and learns from none."""
 
     def note(self, opened: OpenRound, losses: Any, full: bool) -> None:
         pass
 
 
 class UniformRandom(Learner):
-    r"""Play each of K actions with probability 1/K, whatever happens.
+    r"""Play each of K actions with probability 1/K in every round.
 
-    Where only some are available, each of them is as likely as the others. As nothing is learned,
-    `update` takes the losses of all actions as well as that of the one played.
+    If some actions are unavailable, the learner plays each available action with equal probability.
+    It does not learn, so `update` accepts the losses of all actions or the loss of the chosen
+    action.
 
     Parameters
     ----------
     n_actions
-        K; None for described actions, which are those that a round offers.
+        Number of actions K. None for actions with features, which each round offers.
     seed
-        Fixes the play; None takes fresh entropy.
+        Seed of the sampled actions, an integer >= 0. None (default) uses fresh entropy.
     loss_range
-        Range of the losses, or None to accept any finite ones.
+        Range (low, high) of the losses, (0, 1) by default. None accepts any finite losses.
 
     Guarantee
     ---------
-    Expected loss is the mean loss over the actions.
+    The expected loss is the mean loss over the actions.
 
     Examples
     --------
@@ -66,7 +67,7 @@ class UniformRandom(Learner):
     stored = State(_rng=Generator())
 
     class Round(OpenRound):
-        """The number of actions that were available."""
+        """A round with the number of available actions."""
 
         choices: int = 1
 
@@ -74,7 +75,7 @@ class UniformRandom(Learner):
 
         @property
         def inverse(self) -> FloatArray:
-            """The inverse propensity of the action."""
+            """Inverse propensity of the action."""
             return np.array([float(self.choices)])
 
     def __init__(
@@ -95,7 +96,7 @@ class UniformRandom(Learner):
 
     @property
     def takes_items(self) -> bool:
-        """Whether actions are those that a round offers."""
+        """Whether each round offers its actions."""
         return self.n_actions is None
 
     def actions_on(self, context: Any) -> int:
@@ -138,7 +139,7 @@ class UniformRandom(Learner):
         return loss_of(self._check(loss, int(K)), action)
 
     def _check(self, loss: Any, n_actions: int) -> FloatArray:
-        """The losses of all actions; that of the action played may stand for them."""
+        """Return the losses of all actions; a single loss counts for all of them."""
         if isinstance(loss, Real):
             loss = np.full(n_actions, loss)
         return check_losses(loss, n_actions, self._range)[0]

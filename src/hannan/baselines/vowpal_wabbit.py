@@ -17,35 +17,36 @@ from hannan.core.validation import FloatArray, check_integer, check_seed
 class VowpalWabbit(Bandit):
     r"""Vowpal Wabbit (`pip install 'hannan[vw]'`) with bandit feedback.
 
-    VW is given features of the context, an indicator for each action and the products of the two,
-    so that each action has a linear model of its own. It answers with a distribution p over the
-    actions; one
-    is drawn from it here, and VW learns from (action, loss, p(action)). Where only some actions are
-    available, VW is shown these alone.
+    VW gets the features of the context, an indicator for each action, and the products of the two,
+    so that each action has a separate linear model. VW returns a distribution p over the actions.
+    The learner samples an action from p, and VW learns from (action, loss, p(action)). If some
+    actions are unavailable, VW gets only the available ones.
 
     Parameters
     ----------
     n_actions
-        K; None for described actions, of which VW is shown the features (and the id as one more).
+        Number of actions K. None for actions with features: VW gets the features (and the id as one
+        more).
     arguments
-        Further options of VW, after ``--cb_explore_adf -q xa``: how to explore, as
-        ``--squarecb``, ``--synthcover`` or ``--epsilon 0.05``; learning rates; anything else.
+        Further options of VW, after ``--cb_explore_adf -q xa``, for exploration (such as
+        ``--squarecb``, the default, ``--synthcover`` or ``--epsilon 0.05``) and for learning.
+        Options that read or write files or open ports raise `ParameterError`.
     seed
-        Fixes the play, and VW's own random numbers where it draws any; None takes fresh entropy for
-        the play.
+        Seed of the sampled actions, and of VW's random numbers if VW uses any. None (default) uses
+        fresh entropy for the sampled actions.
     loss_range
-        Range of the losses; VW is shown them scaled to [0, 1].
+        Range (low, high) of the losses, (0, 1) by default. VW learns from losses scaled to [0, 1].
 
     Notes
     -----
-    Arrays and lists are rows of features; anything else that can be hashed is a discrete context,
-    one feature of its own. Copies and pickles carry VW's saved model, from which VW leaves
-    something out with ``--bag``, ``--cover``, ``--rnd`` or ``--cb_type dr``.
+    Arrays and lists are feature vectors; any other hashable value is a discrete context with a
+    separate feature. Copies and pickles contain VW's saved model. With ``--bag``, ``--cover``,
+    ``--rnd`` or ``--cb_type dr``, this model is incomplete, because VW does not save everything.
 
     Guarantee
     ---------
-    None against an adversary; for independent rounds, that of the exploration chosen.
-    [foster2020]
+    There is no guarantee against an adversary. For independent rounds, the guarantee is that of the
+    chosen exploration method.
 
     Examples
     --------
@@ -68,7 +69,7 @@ class VowpalWabbit(Bandit):
     stored = State(_model=Part(), _rng=Generator())
 
     class Round(OpenRound):
-        """VW's distribution over the actions, and the probability of the one that was drawn."""
+        """A round with VW's action distribution, and the probability of the sampled action."""
 
         shares: FloatArray = np.empty(0)
         probability: float = 1.0
@@ -77,7 +78,7 @@ class VowpalWabbit(Bandit):
 
         @property
         def inverse(self) -> FloatArray:
-            """The inverse propensity of the action."""
+            """Inverse propensity of the action."""
             return np.array([1.0 / self.probability])
 
     def __init__(
@@ -97,7 +98,7 @@ class VowpalWabbit(Bandit):
         self._model = VowpalModel(self.n_actions, arguments, self.seed, self)
 
     def probabilities(self, context: Any = None, available: Any = None) -> FloatArray:
-        """The distribution of the action on a context, now."""
+        """Return the current action distribution in a context."""
         return self.prepare(context, available).shares  # type: ignore[no-any-return]
 
     def _prepare(self, opened: Round) -> None:
@@ -114,12 +115,12 @@ class VowpalWabbit(Bandit):
         self._model.learn(opened, self._scaled(loss), opened.probability)
 
     def _action_distribution(self, opened: Round) -> FloatArray:
-        # VW's own sums are rounded to single precision.
+        # VW's sums are rounded to single precision.
         return np.asarray(opened.shares / opened.shares.sum())
 
     @property
     def takes_items(self) -> bool:
-        """Whether actions are those that a round offers."""
+        """Whether each round offers its actions."""
         return self.n_actions is None
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
@@ -127,6 +128,6 @@ class VowpalWabbit(Bandit):
             return row_or_name(context)
         if not isinstance(context, Menu):
             raise ContextError(
-                "VowpalWabbit(None) needs the actions of the round: call act(x, actions=rows)."
+                "VowpalWabbit(None) needs the actions of the round. Call act(x, actions=rows)."
             )
         return context.with_context(row_or_name(context.context))
