@@ -1,9 +1,8 @@
 """The theorems as functions: regret bounds, the ε that minimises them, and their ingredients.
 
-One function for each result. Those of the paper take `form="printed"` (as printed) or "sharp"
-(with the Laplace complexity G and the constant κ);
-docs/reference/bounds.md lists them all. Theorems and corollaries are those of [syrgkanis2016];
-what else is used is cited where it is.
+One function for each result. Functions for results of the paper take `form="printed"` (as printed)
+or "sharp" (with the Laplace complexity G and the constant κ); docs/reference/bounds.md lists them
+all. Theorems and corollaries are from [syrgkanis2016]; other sources are cited at each function.
 """
 
 from hannan.bounds.bound import Bound

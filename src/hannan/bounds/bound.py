@@ -1,4 +1,4 @@
-"""What every result returns."""
+"""The return value of every result: a bound with its terms."""
 
 import math
 from dataclasses import dataclass, field
@@ -8,9 +8,9 @@ from hannan.core.validation import check_positive
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A regret bound with the ε (and L) it holds at, and the terms it is the sum of.
+    """A regret bound with its ε (and L), and the terms that add up to it.
 
-    Where ε changes during the game, it is that of the last round, if the bound is attained.
+    If ε changes during the game, it is the ε of the last round, if the bound is attained.
 
     >>> print(Bound(30.0, 0.1, {"stability": 10.0, "error": 20.0}))
     regret <= 30 = 10 (stability) + 20 (error), at epsilon = 0.1

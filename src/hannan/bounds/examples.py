@@ -23,8 +23,8 @@ def shortest_path(
 ) -> Bound:
     r"""Paths in a directed acyclic graph, no contexts: d = 1. [takimoto2003]
 
-    Edge losses lie in [0, B]. The paper takes K and m to be the number of edges; m is the length
-    of the longest path, at most |V| - 1, and the sharp form uses that.
+    Edge losses lie in [0, B]. The paper sets both K and m to the number of edges. In fact m is the
+    length of the longest path, at most |V| - 1, and the sharp form uses this length.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def submodular(
 
     The first claim of Theorem 2 gives :math:`K^{5/4} H \sqrt T` as printed, not the stated
     :math:`KH\sqrt{T \log K}`. Half of the noise is worth taking, so G = K/2 exactly, and the sharp
-    form is :math:`2\sqrt2\, KH\sqrt T`: what the paper says a refined analysis gives.
+    form is :math:`2\sqrt2\, KH\sqrt T`, as the paper says of a refined analysis.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ _CLAIMED: dict[str, Callable[..., float]] = {
 
 
 def claimed_rate(result: str, horizon: int, **sizes: float) -> float:
-    """A rate as the paper states it, with constant one: to compare growth with, not a bound.
+    """Return a rate of the paper with constant one, to compare growth; it is not a bound.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def claimed_rate(result: str, horizon: int, **sizes: float) -> float:
         "experts", "bandit" (both also with ", separator"), "submodular", "disjunctions", "linear
         classifiers", "natarajan" or "switching"; and T.
     sizes
-        The numbers in it, by their letters in the paper: d, K, N, m, k, n, H, tau, nu.
+        Numbers in the rate, by their letters in the paper: d, K, N, m, k, n, H, tau, nu.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 r"""The Laplace complexity :math:`G = E \max_\pi \sum_{x \in X} \langle \pi(x), \zeta_x \rangle`.
 
-G is what the noise itself costs: every regret bound here has the form stability + G/ε.
+G/ε is the regret due to the noise itself: every regret bound here has the form stability + G/ε.
 """
 
 import math
@@ -17,8 +17,8 @@ from hannan.core.stored import Stored
 from hannan.core.validation import check_integer
 from hannan.perturbation import seed_key
 
-_STREAM = 1  # not the stream that learners play from
-_PAIRS = 64  # of oracle calls, unless the class has `complexity_pairs`
+_STREAM = 1  # not the stream of the learners
+_PAIRS = 64  # pairs of oracle calls, unless the class has `complexity_pairs`
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +54,19 @@ def laplace_complexity(
     r"""G of a policy class on a context set: in closed form, or estimated through the oracle.
 
     The estimate averages :math:`-\frac12(\min_\pi \zeta(\pi) + \min_\pi -\zeta(\pi))` over
-    independent draws ζ. That has mean G, is positive for every class of two or more policies,
-    and costs two oracle calls a draw; its standard error is at most
+    independent draws ζ. It has mean G, is positive for every class of two or more policies, and
+    costs two oracle calls per draw. Its standard error is at most
     :math:`\sqrt{2dm/\mathrm{pairs}}`.
 
     Parameters
     ----------
     oracle, contexts
-        The policy class, and X; by default the oracle's own contexts.
+        Policy class, and context set X. Default: the contexts of the oracle.
     pairs
-        Number of draws, each used with both signs; by default what the oracle asks for.
+        Number of draws, each used with both signs. Default: `complexity_pairs` of the oracle, or
+        64.
     seed, memory
-        Of the draws; and bytes of noise held at a time.
+        Seed of the draws, and bytes of noise in memory at a time.
 
     Examples
     --------
@@ -73,7 +74,7 @@ def laplace_complexity(
     >>> hn.bounds.laplace_complexity(hn.oracles.AllPolicies(10, 2)).value
     7.5
     """
-    if pairs is None:  # fewer where calls are expensive
+    if pairs is None:  # fewer if calls are expensive
         pairs = getattr(oracle, "complexity_pairs", _PAIRS)
     check_integer("laplace_complexity", "pairs", pairs, 2)
     known = known_contexts("laplace_complexity", oracle, contexts)
@@ -91,7 +92,7 @@ def laplace_complexity(
 
 
 def known_contexts(owner: str, oracle: Oracle, contexts: Contexts | None) -> list[Any]:
-    """The given contexts or the oracle's own, checked and without repetition."""
+    """Check the given contexts or the oracle's own, and remove duplicates."""
     known = oracle.contexts if contexts is None else contexts
     if known is None:
         raise ParameterError(f"{owner} needs contexts= for {type(oracle).__name__}.")
@@ -181,14 +182,14 @@ def tabular_complexity(d: int, n_actions: int, m: int = 1, antichain: bool = Tru
 def complexity_bound(
     log_size: float, d: int, m: int = 1, n_actions: int | None = None, antichain: bool = True
 ) -> float:
-    """The smallest of the upper bounds on G that sizes alone give.
+    """Return the smallest of the upper bounds on G that follow from sizes alone.
 
     Parameters
     ----------
     log_size, d, m
         log N or an upper bound on it, the number of contexts, and of elements chosen at most.
     n_actions, antichain
-        K where it is known, and whether no action contains another one.
+        K if it is known, and whether no action contains another one.
 
     Examples
     --------

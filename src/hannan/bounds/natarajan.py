@@ -31,9 +31,9 @@ def natarajan(
     On d contexts such a class has :math:`\log N \le \Lambda = \min(\nu \log\frac{de(K+1)^2}{2\nu},
     d \log K)`. In place of the error of Theorem 2 the corollary is *printed* with
     :math:`\frac{10}\epsilon\sqrt{d\nu \log K \log\frac{de(K+1)^2}{2\nu}}`. That does not follow
-    from the theorem, which gives :math:`\frac{10}\epsilon\sqrt d\,\Lambda` (*corrected*); it does
-    follow from the *sharp* error :math:`\frac1\epsilon(2\sqrt{d\Lambda} + \Lambda)`, with room to
-    spare.
+    from the theorem, which gives :math:`\frac{10}\epsilon\sqrt d\,\Lambda` (*corrected*). It does
+    follow from the *sharp* error :math:`\frac1\epsilon(2\sqrt{d\Lambda} + \Lambda)`, which is
+    smaller.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def natarajan(
         return bound
     if setting != "transductive":
         raise ParameterError(
-            "natarajan: the corollary is printed for the transductive setting only; use "
+            "natarajan: the printed corollary covers only the transductive setting; use "
             "form='corrected' or 'sharp' with a separator."
         )
     slope = bound.terms["stability"] / bound.epsilon
@@ -156,7 +156,7 @@ def natarajan_log_size(dimension: int, d: int, n_actions: int) -> float:
 
 
 def _extensions(shattered: set[tuple[int, ...]], d: int) -> Iterator[tuple[int, ...]]:
-    """Sets with one more context whose subsets are all shattered."""
+    """Yield sets with one more context whose subsets are all shattered."""
     for columns in sorted(shattered):
         for x in range(columns[-1] + 1 if columns else 0, d):
             longer = (*columns, x)
@@ -166,7 +166,7 @@ def _extensions(shattered: set[tuple[int, ...]], d: int) -> Iterator[tuple[int, 
 
 
 def _shatters(rows: NDArray[np.integer], columns: tuple[int, ...]) -> bool:
-    """Whether some pair of actions for each column is played in all combinations."""
+    """Return whether some pair of actions for each column occurs in all combinations."""
 
     def search(left: NDArray[np.integer], depth: int) -> bool:
         if depth == len(columns):

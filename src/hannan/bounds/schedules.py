@@ -1,6 +1,6 @@
-"""Schedules that know no horizon, feedback that arrives late, and hints with a budget.
+"""Schedules without a known horizon, delayed feedback, and hints with a budget.
 
-Self-tuning is ε = G/D with D what instability has cost so far.
+Self-tuning is ε = G/D with D the instability cost so far.
 """
 
 import math
@@ -35,7 +35,7 @@ def anytime(
     reacting: bool = False,
     **sizes: Unpack[SizesAndLosses],
 ) -> Bound:
-    r"""Regret of :math:`\epsilon_t = \sqrt{G / 2 W_t}`, with W_t what instability may have cost.
+    r"""Regret of :math:`\epsilon_t = \sqrt{G / 2 W_t}`, with W_t a bound on instability costs.
 
     .. math:: \mathrm{Regret} \le 2\sqrt{2 G W_T} + \sum_t \frac{K}{eL_t}
 
@@ -79,7 +79,7 @@ def delayed(
     epsilon: float | None = None,
     **sizes: Unpack[SizesAndLosses],
 ) -> Bound:
-    r"""The price of delay, with ε tuned to the horizon and the total delay.
+    r"""Bound the regret under delay, with ε tuned to the horizon and the total delay.
 
     :math:`\Delta = \sum_t |O_t|`, with :math:`O_t` the earlier rounds whose feedback had not yet
     arrived when round t was played. The shift lemma is chained over them:
@@ -95,11 +95,11 @@ def delayed(
     second_moment, max_resamples
         c and L, as in `semi_bandit`.
     reacting
-        Whether losses or contexts may react to actions whose feedback is pending; mKΔ then takes
-        the place of m²Δ. Delays may not, unless there is a limit on them: if at most o rounds are
-        decided while one waits, whatever was played, Δ = oT(K + m)/K covers that too.
+        Whether losses or contexts may depend on actions of open rounds; mKΔ then takes the place of
+        m²Δ. Delays may not depend on these actions, unless they are limited: if for all actions at
+        most o rounds are decided while a round is open, Δ = oT(K + m)/K covers this case, too.
     epsilon
-        ε to evaluate the bound at, in place of the best one.
+        ε at which to evaluate the bound. Default: the best ε.
     d, n_actions, log_size, m, setting, antichain, complexity, loss_bound, loss_range, nonnegative
         As in `complete_information`, sharp form.
 
@@ -133,18 +133,18 @@ def self_tuned(
     unanswered: int = 0,
     **sizes: Unpack[SizesAndLosses],
 ) -> Bound:
-    r"""The worst case of a learner that measures its own instability D and plays ε = G/D.
+    r"""Bound the worst case of a learner that measures its own instability D and plays ε = G/D.
 
     Full information: :math:`\mathrm{Regret} \le 2E[D_T] \le 2\sqrt{2\kappa G V} + 2R`, with
     :math:`V = \sum_t E v_t^2` and R the largest range of a round. Semi-bandit, losses up to 1:
     :math:`2\sqrt{(2\kappa G + 1)\, c mKT} + \sum_t \frac{K}{eL_t}`, pseudo-regret. At most r
     restarts multiply the roots by :math:`\sqrt{r+1}` and R by r + 1.
 
-    Where feedback is late, Δ being the number of pairs of rounds that were open together, the root
-    becomes :math:`\sqrt{2\kappa G (V + R^2 \Delta) + 2(1 + C) R^2 \Delta}`; with semi-bandit
-    feedback :math:`2\kappa G m^2 \Delta + 2 (1 + C) m^2 \Delta` is added under it. C is that of
-    `overtaking`, and 0 if losses come in the order of decisions. Rounds without an answer cost the
-    largest loss of a round each.
+    If feedback is delayed, with Δ the number of pairs of rounds that were open together, the root
+    becomes :math:`\sqrt{2\kappa G (V + R^2 \Delta) + 2(1 + C) R^2 \Delta}`. With semi-bandit
+    feedback :math:`2\kappa G m^2 \Delta + 2 (1 + C) m^2 \Delta` is added under the root. C is
+    `out_of_order_factor`, or 0 if losses arrive in the order of decisions. Each round without
+    feedback costs the largest loss of a round.
 
     The learner needs to know only G; on easy data D stays far below its worst case. [derooij2014]
 
@@ -155,17 +155,16 @@ def self_tuned(
     feedback, second_moment, max_resamples
         As in `delayed`, with L fixed if `max_resamples` is given.
     squares
-        V, where known, with full information: with predictions, the sum of the squared ranges of
+        V, if known, with full information: with predictions, the sum of the squared ranges of
         f - Q.
     start
-        The initial value of D; it is paid once in each game.
+        Initial value of D; it counts once in each game.
     total_delay, reacting
-        Δ, and whether losses or contexts react to actions whose feedback is pending, as in
-        `delayed`.
+        Δ, and whether losses or contexts may depend on actions of open rounds, as in `delayed`.
     out_of_order
-        Whether a loss may come before that of an earlier decision.
+        Whether a loss may arrive before the loss of an earlier decision.
     unanswered
-        Rounds whose loss never comes, or not yet.
+        Number of open and abandoned rounds, whose loss has not arrived.
     d, n_actions, log_size, m, setting, antichain, complexity, loss_bound, loss_range, nonnegative
         As in `complete_information`, sharp form.
 
@@ -223,18 +222,18 @@ def hinted(
     unanswered: int = 0,
     **sizes: Unpack[Sizes],
 ) -> Bound:
-    r"""Bandit feedback, self-tuned, with hints that earn their share of the rounds.
+    r"""Bandit feedback, self-tuned, with hints whose share depends on their measured advantage.
 
-    Hints are played while what they have measurably cost, S, cannot exceed
-    :math:`c\sqrt{Gt}`, and so that :math:`W = \sum_t 1/\beta_t \le T/(1-s)`, β the share of the
-    base. However bad the hints, for losses in [0, 1]
+    Hints are played while their measured cost S cannot exceed :math:`c\sqrt{Gt}`, and so that
+    :math:`W = \sum_t 1/\beta_t \le T/(1-s)`, β the share of the base learner. For arbitrarily bad
+    hints and losses in [0, 1],
 
     .. math:: \mathrm{Regret} \le c\sqrt{GT} + 2\sqrt{2K(2\kappa G + 1) W} + D_0
               + \sum_t \frac{K}{eL_t} ;
 
-    where the distribution of the leader's choice is known, so that baselines can be covered,
+    if the distribution of the leader's choice is known, so that baselines can be covered,
     :math:`2\sqrt{(2.6\kappa GK + 1)W}` and :math:`2\sqrt T` more. At most r restarts multiply the
-    roots by :math:`\sqrt{r+1}` and D₀ by r + 1. Late feedback adds
+    roots by :math:`\sqrt{r+1}` and D₀ by r + 1. Delayed feedback adds
     :math:`2\kappa G \Delta + 2(1 + C)\Delta` under the second root, as in `self_tuned`.
     Pseudo-regret, single actions.
 
@@ -245,7 +244,7 @@ def hinted(
     known_distribution
         Whether weights are exact.
     max_resamples
-        L, where it is fixed; by default :math:`\lceil\sqrt{Kt}\rceil`.
+        L, if it is fixed. Default: :math:`\lceil\sqrt{Kt}\rceil`.
     start, restarts
         :math:`D_0`, the initial value of D, and r.
     total_delay, out_of_order, reacting, unanswered
@@ -307,10 +306,10 @@ def variance(
     *,
     growing: bool,
 ) -> tuple[float, float, int | None]:
-    """W, the cost of truncation Σ K/(eL_t), and L, which is None with full information.
+    """Return W, the cost of truncation Σ K/(eL_t), and L (None for full information).
 
-    With a fixed ε regret is at most εW + G/ε plus the cost of truncation. Where T is not known in
-    advance, L_t = ⌈√(Kt)⌉ is growing with t.
+    With a fixed ε, the regret is at most εW + G/ε plus the cost of truncation. If T is not known in
+    advance, L_t = ⌈√(Kt)⌉ grows with t.
     """
     owner, m, K = sizes.owner, sizes.m, sizes.K
     T = check_integer(owner, "horizon", horizon, 1)
@@ -326,14 +325,14 @@ def variance(
         return sizes.instability("sharp") * (T + delay), 0.0, None
     if not sizes.nonnegative:
         raise ParameterError(
-            f"{owner}: with semi-bandit feedback losses are counted from the lowest; got "
-            "nonnegative=False. Say with loss_range=(low, high) which that is."
+            f"{owner}: with semi-bandit feedback losses are counted from the lowest loss; got "
+            "nonnegative=False. Pass loss_range=(low, high)."
         )
     if sizes.low < 0.0 and m > 1 and delay > 0.0:
         raise ParameterError(
-            f"{owner}: of late losses below zero nothing is proved for sets that differ in size; "
-            f"got loss_range={(sizes.low, sizes.high)} and total_delay={total_delay}. Where all "
-            "sets have the same size add a constant to each loss."
+            f"{owner}: no bound is proved for delayed negative losses and sets of different sizes; "
+            f"got loss_range={(sizes.low, sizes.high)} and total_delay={total_delay}. If all sets "
+            "have the same size, add a constant to each loss."
         )
     if feedback == "bandit" and m > 1:
         raise refuse(owner, "feedback", "'full' or 'semi-bandit' for sets of elements", feedback)

@@ -1,4 +1,4 @@
-"""Contexts known in advance: noise on those still to come, and sequences of policies."""
+"""Contexts known in advance: noise on future contexts, and sequences of policies."""
 
 import math
 
@@ -27,10 +27,10 @@ def playout(
 
     .. math:: \mathrm{Regret} \le \sigma \sqrt{2 T m \log N}
 
-    The noise must make up for what one round can add: with
+    The noise must be as large as the change of one round: with
     :math:`\sigma = B\sqrt{\pi m}` the mean maximum of two policies' noise at a context is at least
-    the largest difference of their losses there. That asks for actions of one size and losses of
-    width B. Where sizes differ, a path against one that it contains,
+    the largest difference of their losses there. This needs actions of one size and losses of
+    width B. If sizes differ, as for a path and another path that it contains,
     :math:`\sigma = B\sqrt{2\pi m}` with B = max(high⁺, low⁻, (high⁺ + low⁻)/√2).
 
     Holds against adversaries that adapt to the past, with the best policy in hindsight inside the
@@ -135,7 +135,7 @@ def switching(
     fixed_size
         Whether all actions choose the same number of elements, for "playout".
     complexity
-        G of the class of sequences, where known.
+        G of the class of sequences, if known.
     form
         "printed", "sharp" or "playout".
 

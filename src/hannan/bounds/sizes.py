@@ -1,4 +1,4 @@
-"""The sizes that all results share: given as keywords, read off an oracle, and checked once."""
+"""Sizes that all results share: passed as keywords or read from an oracle, and checked once."""
 
 import math
 from numbers import Real
@@ -21,7 +21,7 @@ FEEDBACKS = ("full", "semi-bandit", "bandit")
 
 
 class Sizes(TypedDict, total=False):
-    """The keywords that describe a policy class to a bound; `sizes_of` reads them off an oracle.
+    """Keywords that describe a policy class to a bound; `sizes_of` reads them from an oracle.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Sizes(TypedDict, total=False):
 
 
 class SizesAndLosses(Sizes, total=False):
-    """The same, and what is known about the losses."""
+    """Keywords of `Sizes`, and keywords that describe the losses."""
 
     loss_bound: float
     loss_range: tuple[float, float] | None
@@ -61,19 +61,19 @@ def sizes_of(
     log_size: bool = True,
     complexity: Complexity | float | None = None,
 ) -> Sizes:
-    """The sizes of a policy class on a context set, as keywords for the bounds.
+    """Return the sizes of a policy class on a context set, as keywords for the bounds.
 
     Parameters
     ----------
     oracle, contexts
-        The policy class, and X, the contexts that are perturbed; by default the oracle's own.
+        Policy class, and set X of perturbed contexts. Default: the contexts of the oracle.
     setting
         "transductive", or "separator" if X is a separator.
     log_size
-        Whether to ask the oracle for log N. Where it is known, bounds use it even if `complexity`
-        is given, whichever gives less.
+        Whether to ask the oracle for log N. If log N and `complexity` are both known, bounds use
+        the one that gives less.
     complexity
-        G where it is known, such as `laplace_complexity(oracle, contexts)`; passed on.
+        G if it is known, such as `laplace_complexity(oracle, contexts)`. It is returned unchanged.
 
     Examples
     --------
@@ -89,8 +89,8 @@ def sizes_of(
         raise refuse("sizes_of", "contexts", "at least one context", contexts)
     if oracle.n_actions is None:
         raise ParameterError(
-            f"sizes_of: {type(oracle).__name__} does not know its number of actions; give it "
-            "n_actions=."
+            f"sizes_of: {type(oracle).__name__} does not know its number of actions; pass "
+            "n_actions= to it."
         )
     sizes: Sizes = {
         "d": len(known),
@@ -107,9 +107,9 @@ def sizes_of(
 
 
 class Checked:
-    """Sizes in their ranges, under the paper's letters, and what follows from them.
+    """Checked sizes under the paper's letters, and values derived from them.
 
-    A bound that takes or fixes some of the `losses` itself hands them over separately; the others
+    A bound with its own parameters for some of the `losses` passes them separately; other bounds
     take them among the sizes.
     """
 
@@ -141,14 +141,14 @@ class Checked:
 
     @property
     def G(self) -> float:
-        """The smallest upper bound on the Laplace complexity that is known."""
+        """Smallest known upper bound on the Laplace complexity."""
         known = [] if self.complexity is None else [self.complexity]
         if self.log_size is not None:
             known.append(complexity_bound(self.log_size, self.d, self.m, self.K, self.antichain))
         return min(known)
 
     def kappa(self, form: str = "sharp") -> float:
-        """κ of the shift lemma, or what the printed stability lemmas have in its place."""
+        """Return κ of the shift lemma, or the factor of the printed stability lemmas."""
         if form == "printed" and self.setting == "separator":
             return 4.0 * self.K * self.d
         if form == "printed":
@@ -167,7 +167,7 @@ class Checked:
         return out_of_order_factor(self.d, self.K, self.m)
 
     def error(self, form: str) -> float:
-        r"""What noise costs, times ε: G, or :math:`10\sqrt{dm}\log N` as printed."""
+        r"""Return the cost of noise times ε: G, or :math:`10\sqrt{dm}\log N` as printed."""
         if form == "sharp":
             return self.G
         if self.log_size is None:
@@ -175,12 +175,12 @@ class Checked:
         return printed_complexity(self.log_size, self.d, self.m)
 
     def instability(self, form: str) -> float:
-        """What a round's instability may cost, divided by ε."""
+        """Return the largest instability cost of a round, divided by ε."""
         norm, spread = self.check_losses()
         return self.kappa(form) * (norm if form == "printed" else spread) ** 2
 
     def check_losses(self) -> tuple[float, float]:
-        r"""The norm :math:`\max_a |f(a)|` and the spread of an action's loss.
+        r"""Check the losses; return :math:`\max_a |f(a)|` and the spread of an action's loss.
 
         The spread is the v of κ: it bounds :math:`\max f - \min f`, and for non-negative losses
         of several elements the loss itself.
@@ -196,12 +196,12 @@ class Checked:
         return m * max(abs(low), abs(high)), spread
 
     def check_semi_bandit_losses(self) -> float:
-        """The largest loss of an element, counted from the lowest where that is negative."""
+        """Return the largest loss of an element, counted from the lowest if that is negative."""
         return self.high - min(self.low, 0.0)
 
 
 def _check_names(owner: str, given: Sizes, takes: type[Sizes]) -> None:
-    """Refuse unknown and missing keywords, as Python does where they are parameters."""
+    """Raise `TypeError` for unknown and missing keywords, as Python does for parameters."""
     names = ", ".join(takes.__annotations__)
     for name in given:
         if name not in takes.__annotations__:
@@ -212,19 +212,19 @@ def _check_names(owner: str, given: Sizes, takes: type[Sizes]) -> None:
 
 
 def check_setting(owner: str, setting: str) -> str:
-    """One of the two settings in which there is a bound at all."""
+    """Check that the setting is one of the two settings that have a bound."""
     if setting in SETTINGS:
         return setting
     accepted = "one of " + ", ".join(map(repr, SETTINGS))
     raise ParameterError(
-        f"{refuse(owner, 'setting', accepted, setting)} Where contexts are neither known in "
+        f"{refuse(owner, 'setting', accepted, setting)} If contexts are neither known in "
         "advance nor separated by a known set, no learner has sublinear regret even against "
         "thresholds on a line (Theorem 7): see bounds.non_transductive."
     )
 
 
 def check_log_size(owner: str, log_size: Any) -> float:
-    """The theorems need two policies at least."""
+    """Check that log N is a number for at least two policies, as the theorems require."""
     if isinstance(log_size, bool) or not isinstance(log_size, Real) or float(log_size) == math.inf:
         raise refuse(owner, "log_size", "a finite number, log N", log_size)
     if not float(log_size) >= math.log(2) - 1e-12:
@@ -236,7 +236,7 @@ def check_log_size(owner: str, log_size: Any) -> float:
 
 
 def check_second_moment(owner: str, value: Any) -> float:
-    """1 for exact weights, 2 for one success; more where others than the leader choose too."""
+    """Check c: 1 for exact weights, 2 for one success; more if not only the leader chooses."""
     known = isinstance(value, Real) and not isinstance(value, bool)
     if not known or not 1.0 <= float(value) < math.inf:
         accepted = "a number: 1 for exact weights, 2 for one success, more with exploration"
@@ -255,8 +255,8 @@ def kappa(
 ) -> float:
     r"""κ of the shift lemma: in a round with loss v instability costs at most εκv².
 
-    If noise can be shifted by a vector of 1-norm at most κv so that a policy with loss v stays in
-    front of every other one after the round, then the density of Laplace noise gives
+    Assume that a shift of the noise by a vector of 1-norm at most κv keeps a policy with loss v in
+    front of every other policy after the round. Then the density of Laplace noise gives
     :math:`p_{t+1}(\pi) \ge e^{-\epsilon\kappa v} p_t(\pi)`. With :math:`\kappa_A = m` where no
     action contains another and :math:`\kappa_A = K` otherwise,
 
@@ -268,7 +268,7 @@ def kappa(
     Parameters
     ----------
     setting, d, n_actions, m, nonnegative, antichain
-        As in `complete_information`; `n_actions` is needed only where `antichain` is False.
+        As in `complete_information`; `n_actions` is needed only if `antichain` is False.
 
     Examples
     --------
@@ -285,13 +285,13 @@ def kappa(
 
 
 def out_of_order_factor(d: int, n_actions: int, m: int = 1) -> float:
-    r"""C of the scale lemma: what it may cost that noise has grown between two moments.
+    r"""C of the scale lemma: factor of the regret due to growing noise between two moments.
 
-    If the same noise is multiplied by σ in place of s < σ, a policy that leads stops doing so with
+    If the same noise is multiplied by σ instead of s < σ, a leading policy loses its lead with
     probability at most :math:`C (1 - s/\sigma)`. Single actions:
     :math:`C = d (1 - 1/K + \gamma_K)`, :math:`\gamma_K` the mean of the largest of K unit Laplace
-    variables; sets: :math:`C = dK`. It matters for rounds that are overtaken by one decided later
-    with more noise.
+    variables; sets: :math:`C = dK`. It matters for feedback out of order: for a round whose loss
+    arrives after that of a later decision with more noise.
 
     Parameters
     ----------
@@ -314,9 +314,10 @@ def non_transductive(horizon: int) -> float:
     r"""T/2: regret that an adversary can force on *every* learner against thresholds on [0, 1].
 
     Theorem 7. Thresholds have Vapnik–Chervonenkis dimension one. If contexts are not known in
-    advance, an adversary who knows the learner's probabilities shows a point between the labels so
-    far and gives it the label that the learner finds less likely: half an error in each round, on
-    points that some threshold labels correctly. A *lower* bound, in expectation.
+    advance, an adversary who knows the learner's probabilities presents a point between the labels
+    so far. It gives the point the label that the learner finds less likely. So the learner makes
+    half an error per round, on points that some threshold labels correctly. This is a *lower*
+    bound, in expectation.
 
     Parameters
     ----------

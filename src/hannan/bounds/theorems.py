@@ -21,12 +21,12 @@ def complete_information(
     form: str = "printed",
     **sizes: Unpack[SizesAndLosses],
 ) -> Bound:
-    r"""The three claims of Theorem 2, minimised over ε.
+    r"""Return the bounds of the three claims of Theorem 2, minimised over ε.
 
     Transductive, linear non-negative losses:
-    :math:`\epsilon \sum_t E\langle\pi_t(x_t),\ell_t\rangle^2 + \frac{10}\epsilon\sqrt{dm}\log N`;
-    transductive, any losses, :math:`4\epsilon K \sum_t \|f_t\|_*^2` in place of the first term;
-    small separator, :math:`4\epsilon K d \sum_t \|f_t\|_*^2`.
+    :math:`\epsilon \sum_t E\langle\pi_t(x_t),\ell_t\rangle^2 + \frac{10}\epsilon\sqrt{dm}\log N`.
+    Transductive, any losses: :math:`4\epsilon K \sum_t \|f_t\|_*^2` in place of the first term.
+    Small separator: :math:`4\epsilon K d \sum_t \|f_t\|_*^2`.
 
     Sharp: :math:`\epsilon\kappa V + G/\epsilon`. The comparator does not depend on the noise, so
     be-the-leader pays for one side of it only, and :math:`G \le 2\sqrt{dm\log N} + \log N`; the
@@ -39,24 +39,25 @@ def complete_information(
     d, n_actions
         Number of perturbed contexts, and of elements K. Required.
     m
-        Number of elements chosen at most, by default 1.
+        Largest number of elements in an action. Default: 1.
     log_size
-        log N, N ≥ 2 the number of distinct policies on these contexts. May be left out of the
-        sharp form if `complexity` is given.
+        log N, N ≥ 2 the number of distinct policies on these contexts. The sharp form does not need
+        it if `complexity` is given.
     complexity
-        G, a number or what `laplace_complexity` returned (then with three standard errors);
-        by default the best bound that follows from the sizes.
+        G, a number or a result of `laplace_complexity` (then with three standard errors). Default:
+        the best bound that follows from the sizes.
     setting
-        "transductive", the default, or "separator".
+        "transductive" or "separator". Default: "transductive".
     antichain
         Whether no action contains another one, as with experts, m-sets, paths and bases: by
         default True.
     loss_bound
-        Largest absolute loss of an element, by default 1; an action then loses at most m times it.
+        Largest absolute loss of an element; the loss of an action is at most m times this bound.
+        Default: 1.
     loss_range
-        Smallest and largest loss of an element, in place of `loss_bound`.
+        Smallest and largest loss of an element, instead of `loss_bound`.
     nonnegative
-        Whether losses are linear and never negative, by default True.
+        Whether losses are linear and never negative. Default: True.
 
     Examples
     --------
@@ -76,7 +77,7 @@ def complete_information(
 def stability_plus_error(
     epsilon: float, horizon: int, *, form: str = "printed", **sizes: Unpack[SizesAndLosses]
 ) -> Bound:
-    r"""The two terms of Theorem 1 for Laplace noise of a given ε. [kalai2005]
+    r"""Return the two terms of Theorem 1 for Laplace noise of a given ε. [kalai2005]
 
     .. math:: \mathrm{Regret} \le
               \underbrace{\sum_t E[\ell(\pi_t, y_t) - \ell(\pi_{t+1}, y_t)]}_{\text{stability}}
@@ -94,7 +95,7 @@ def stability_plus_error(
     d, n_actions, log_size, m, setting, antichain, loss_bound, loss_range, nonnegative
         As in `complete_information`.
     complexity
-        G, where known. Then the printed error is 2G/ε.
+        G, if known. Then the printed error is 2G/ε.
 
     Examples
     --------
@@ -122,7 +123,7 @@ def predictable(
     form: str = "printed",
     **sizes: Unpack[Sizes],
 ) -> Bound:
-    r"""Theorem 5: regret in terms of how wrong the predictions were.
+    r"""Theorem 5: regret in terms of the errors of the predictions.
 
     Printed: :math:`4\epsilon K S + \frac{10}\epsilon\sqrt{dm}\log N` with
     :math:`S = \sum_t E\|f_t - Q_t\|_*^2`; separator: 4εKdS in place of the first term. Sharp:
@@ -132,10 +133,10 @@ def predictable(
     Parameters
     ----------
     errors
-        S. With perfect predictions, S = 0, nothing is paid at ε = ∞: without noise.
+        S. With perfect predictions, S = 0, the bound is 0 at ε = ∞, that is, without noise.
     squared_ranges
-        :math:`\sum_t E(\max_a (f_t-Q_t)(a) - \min_a (f_t-Q_t)(a))^2`, where known, for the sharp
-        form; it is 4S at most.
+        :math:`\sum_t E(\max_a (f_t-Q_t)(a) - \min_a (f_t-Q_t)(a))^2`, if known, for the sharp
+        form; it is at most 4S.
     d, n_actions, log_size, m, setting, antichain, complexity, epsilon, form
         As in `complete_information`.
 
@@ -212,10 +213,11 @@ def semi_bandit(
     form: str = "printed",
     **sizes: Unpack[Sizes],
 ) -> Bound:
-    r"""Both claims of Theorem 3, minimised over ε. Pseudo-regret. [neu2016]
+    r"""Return the bounds of both claims of Theorem 3, minimised over ε. [neu2016]
 
     Transductive: :math:`2\epsilon mKT + \frac{10}\epsilon\sqrt{dm}\log N + \frac{KT}{eL}`; small
-    separator: :math:`8\epsilon K^2 d L m T` in place of the first term. Losses lie in [0, B];
+    separator: :math:`8\epsilon K^2 d L m T` in place of the first term. The bounds hold for the
+    pseudo-regret. Losses lie in [0, B];
     the bound is B times that for losses in [0, 1], at ε/B.
 
     Sharp: :math:`\epsilon c \kappa mKT + G/\epsilon + \frac{KT}{eL}` in both settings. The
@@ -227,11 +229,11 @@ def semi_bandit(
     horizon, loss_bound
         T and B.
     loss_range
-        Smallest and largest loss of an element, in place of `loss_bound`: then B is the largest
-        less the smallest where that is negative, as for rewards up to R, (-R, 0).
+        Smallest and largest loss of an element, instead of `loss_bound`. If the smallest loss is
+        negative, B is the difference, as for rewards up to R, (-R, 0).
     max_resamples
-        L; by default :math:`\lceil\sqrt{KT}\rceil`, in the printed separator bound
-        :math:`\lceil T^{1/3}\rceil`. There "best" chooses it together with ε, which gives
+        L. Default: :math:`\lceil\sqrt{KT}\rceil`, in the printed separator bound
+        :math:`\lceil T^{1/3}\rceil`. There "best" chooses L together with ε, which gives
         :math:`3(80/e)^{1/3} K\sqrt{dm}\,T^{2/3}(\log N)^{1/3}` for large T.
     second_moment
         c in the sharp form, a bound on q E[W²]/E[W]: 2 for geometric resampling, 1.51, 1.38 and
@@ -282,7 +284,7 @@ def default_limit(K: int, T: int) -> int:
 
 
 def _best_limit(bias: float, slope: float, error: float, epsilon: float | None) -> Bound:
-    """The integer L that minimises slope·ε·L + error/ε + bias/L, at the best or a given ε."""
+    """Find the integer L that minimises slope·ε·L + error/ε + bias/L, at the best or given ε."""
     if epsilon is None:
         limit = (bias / math.sqrt(slope * error)) ** (2 / 3)
     else:
