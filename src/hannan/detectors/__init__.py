@@ -1,4 +1,4 @@
-"""Tests for drift, for `Restarting`."""
+"""Drift detectors for `Restarting`."""
 
 from hannan.detectors._detector import Detector
 from hannan.detectors.bernstein import Bernstein

@@ -1,4 +1,4 @@
-"""What finds drift in a stream of numbers."""
+"""Base class of drift detectors."""
 
 from abc import ABC, abstractmethod
 
@@ -6,16 +6,16 @@ from hannan.core.params import Parametrised
 
 
 class Detector(Parametrised, ABC):
-    """Reads one number after the other and says when they have become larger.
+    """Base class of detectors that read numbers one by one and report a rise.
 
-    An alarm makes it forget all it has read. `Restarting` also takes any object whose `update`
-    returns whether there is drift, or leaves the answer in an attribute `drift_detected`.
+    An alarm resets the detector. `Restarting` also accepts any object whose `update` returns
+    whether there is drift, or sets an attribute `drift_detected`.
     """
 
     @abstractmethod
     def update(self, value: float) -> bool:
-        """Read one more number, in [0, 1]; whether drift is found."""
+        """Read a number in [0, 1]; return whether there is drift."""
 
     def reset(self) -> None:
-        """Forget all that was read."""
+        """Discard all numbers read so far."""
         self.__init__(**self.params)  # type: ignore[misc]

@@ -12,33 +12,34 @@ from hannan.kernels.drift import has_risen
 
 
 class Bernstein(Detector):
-    r"""Compares the last 8, 16, 32, … values with all older ones.
+    r"""Detect a rise by Bernstein tests of the last 8, 16, 32, … values against all older ones.
 
-    With n values since the last alarm, a window of the last w, their variance V and
-    :math:`1/m = 1/w + 1/(n-w)`, there is an alarm as soon as for some window
+    Let n be the number of values since the last alarm, and V their variance. For a window of the
+    last w values let :math:`1/m = 1/w + 1/(n-w)`. There is an alarm as soon as for some window
 
     .. math:: \bar e_{\text{recent}} - \bar e_{\text{older}} >
               \sqrt{2 V \lambda / m} + \frac{2\lambda}{3m},
               \qquad \lambda = \log\frac{2 \log(n+2)}{\delta} .
 
-    This is the cut of ADWIN for windows of doubling length, looked at from one side only: values
-    that fall are no drift. Memory is `longest` numbers, time is logarithmic in it.
+    This is the cut of ADWIN for windows of doubling length, one-sided: falling values are not
+    drift. Memory is `longest` numbers; time is logarithmic in `longest`.
 
-    For independent values of one distribution on [0, 1] with known variance, Bernstein's
-    inequality makes
-    a false alarm at a given value less likely than 0.73 δ, so that fewer than 0.73 δ T are to be
-    expected in T values. With the empirical variance this is an approximation, and a cautious
-    one: at the default δ, none of 1,000 runs of 5,000 coin flips ended in an alarm. Errors of a
-    learner are neither independent nor of one distribution; on them the test is a heuristic.
+    For independent values of one distribution on [0, 1] with known variance, Bernstein's inequality
+    bounds the probability of a false alarm at a given value by 0.73 δ. So fewer than 0.73 δ T false
+    alarms are expected in T values. With the empirical variance this is an approximation, and a
+    cautious one: at the default δ, none of 1,000 runs of 5,000 fair random bits ended in an alarm.
+    Errors of a learner are neither independent nor identically distributed. For them the test is a
+    heuristic.
 
     Parameters
     ----------
     delta
-        δ, in (0, 1).
+        Level δ of the test, in (0, 1). Default 0.001. A smaller δ gives fewer false alarms and
+        later detection.
     minimum
-        Values to read before the first test.
+        Number of values to read before the first test, >= 1. Default 40.
     longest
-        No window is longer than this.
+        Maximum length of a window, >= 8. Default 8192.
 
     Examples
     --------
@@ -71,10 +72,10 @@ class Bernstein(Detector):
         self._n = 0
 
     def update(self, value: float) -> bool:
-        """Read one more number, in [0, 1]; whether the recent ones lie too high."""
+        """Read a number in [0, 1]; return whether the recent numbers are too high."""
         value = float(value)
         if not math.isfinite(value):
-            raise LossError(f"Bernstein reads finite numbers in [0, 1]; got {value}.")
+            raise LossError(f"Bernstein needs finite numbers in [0, 1]; got {value}.")
         self._n += 1
         held = self._sums, 0, len(self._sums), self._spread, 0
         drift = has_risen(*held, self._n, value, self.minimum, self.delta)
