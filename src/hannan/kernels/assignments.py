@@ -115,8 +115,8 @@ def _augment(costs, price, owner, column, free, distance, before, done):
 def assign(costs, handicap, price, owner, column, distance, before, done):
     """column[i] = that of row i; False if there is no assignment.
 
-    Any finite handicaps of the rows will do: close to what the rows pay in a similar problem they
-    save time. The other arrays are scratch; at the end `price` holds the prices of the columns.
+    Any finite handicaps of the rows are valid. Handicaps close to the rows' prices in a similar
+    problem save time. The other arrays are scratch; at the end `price` holds the column prices.
     """
     n, m = costs.shape
     price[:] = 0.0
@@ -138,10 +138,10 @@ def resample(
 ):  # fmt: skip
     """Go through rows of noise until every element was assigned `successes` times.
 
-    Element k pairs row_of[k] with column_of[k] of an [n, m] table. Costs above `most`, and those of
-    pairs that are no elements, count as this; a pair that costs as much is not chosen: 0 where
-    fewer may be paired, else infinity. Updates `hits`, and `reached` (the draw at which an element
-    had enough, counted from `used`); returns the number of rows used and of elements still short.
+    Element k pairs row_of[k] with column_of[k] of an [n, m] table. Costs above `most`, and costs
+    of pairs that are not elements, count as `most`. Pairs of this cost are not chosen: it is 0 if
+    fewer may be paired, else infinity. Updates `hits`, and `reached` (the draw when an element had
+    enough, counted from `used`); returns the number of rows used and of elements still short.
     """
     costs = np.full((n, m), most)
     handicap = np.zeros(n)

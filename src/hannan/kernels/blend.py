@@ -1,13 +1,13 @@
 """Ridge regressions on a row and on its random Fourier features, side by side.
 
 A row becomes v = (z, 1, cosines): z standardised, a constant, and m random Fourier features. Part i
-is a set of K ridge regressions on the first `sizes[i]` entries of v: those without the cosines are
+is a set of K ridge regressions on the first `sizes[i]` entries of v; parts without cosines are
 linear. Their weights w_k and inverses R_k = (λI + Σ v v')^-1 lie one after another in two flat
 arrays. An inverse is the lower triangle of R_k, row by row, or its diagonal alone; there are K of
 them in each part, or one that all actions share, as they have seen the same rows.
 
 `tally` has the faded sum of squared errors of each part, then that of the mixture and its weight.
-`mark` says what is cached: mark[0] whether `v` belongs to `raw`, mark[1 + i] whose product R_k v
+`mark` describes the cache: mark[0] whether `v` belongs to `raw`, mark[1 + i] whose product R_k v
 is in `products`, -1 for none. Nothing here sums in an order that depends on the machine.
 
 Python hands a `Fit` over as a plain tuple, for which a call takes 3 µs less than for a NamedTuple.
@@ -25,12 +25,12 @@ from hannan.kernels.lanes import WIDTH
 
 LARGEST = 1e150  # sums of squares of larger features overflow
 _LIMIT = 5.0  # standardised entries are clipped here
-_SLACK = 1e-8  # of a square, more than rounding can make of it
-_LIGHT = 0.01  # the widths of parts with a smaller share are not looked at
+_SLACK = 1e-8  # relative slack of a square, more than its rounding error
+_LIGHT = 0.01  # the widths of parts with a smaller share are not computed
 
 
 class Fit(NamedTuple):
-    """The regressions: how v is made from a row, how they are laid out, what they have learned.
+    """The regressions: construction of v from a row, layout in memory, weights and inverses.
 
     Rows are standardised unless `scale` is empty, and have a constant where v has room for it.
     Unless `calibrated` widths are taken in units of 1, and errors are not counted.
@@ -94,7 +94,7 @@ def cosines(angles, height):
 
 @njit
 def compare(row, raw):
-    """Whether a row can be used, and whether it is the same as another one."""
+    """Return whether a row is valid, and whether it equals another one."""
     same = True
     for j in range(row.size):
         if not abs(row[j]) <= LARGEST:
@@ -132,7 +132,7 @@ def expand(row, fit):
 
 @njit
 def dot(a, b, n):
-    """The inner product of the first n entries."""
+    """Return the inner product of the first n entries."""
     lane = lanes.splat(0.0)
     whole = n - n % WIDTH
     for j in range(0, whole, WIDTH):
@@ -204,14 +204,14 @@ def shrink(inverse, n, product, bottom):
 
 @njit
 def length(i, sizes, triangular):
-    """The numbers in an inverse of part i."""
+    """Return the number of entries in an inverse of part i."""
     n = sizes[i]
     return n * (n + 1) // 2 if triangular else n
 
 
 @njit
 def copies(K, inverse, sizes, triangular):
-    """How many inverses a part has: K, or one that is shared."""
+    """Return the number of inverses of a part: K, or 1 if shared."""
     each = 0
     for i in range(sizes.size):
         each += length(i, sizes, triangular)
@@ -233,7 +233,7 @@ def means(v, sizes, weights, share, out):
 
 @njit
 def width(which, many, v, sizes, inverse, triangular, share, widest, products, fresh):
-    """The mixture of √(v'R v), R being inverse number `which` of `many` in each part.
+    """Return the mixture of √(v'R v), R being inverse number `which` of `many` in each part.
 
     The products R v are left in `products`, and taken from there unless they have to be `fresh`.
     """
@@ -248,7 +248,7 @@ def width(which, many, v, sizes, inverse, triangular, share, widest, products, f
             if fresh:
                 begin = start + which * each
                 project(inverse[begin : begin + each], n, v, product)
-            # No wider than before anything was seen, whatever the rounding.
+            # Despite rounding, not wider than before the first row.
             square = max(dot(product, v, n), 0.0)
             found += share[i] * min(math.sqrt(square), widest[i])
         start += many * each
@@ -258,9 +258,9 @@ def width(which, many, v, sizes, inverse, triangular, share, widest, products, f
 
 @njit
 def reach(which, many, v, sizes, inverse, share, widest):
-    """A little more than `width`, whatever the rounding; of triangles.
+    """Return an upper bound on `width` that holds despite rounding, for triangles.
 
-    But not more than the width where nothing was seen.
+    It is at most the width before the first row.
     """
     found = 0.0
     start = 0
@@ -284,7 +284,7 @@ def limits(v, sizes, ridge, out):
 
 @njit
 def advise(row, some, alpha, values, numbers):
-    """The action of least lower confidence value; `values` are the means, clipped to [0, 1].
+    """Return the action of least lower confidence value; `values` are means clipped to [0, 1].
 
     Actions are looked at in the order of their means, until no wider interval could help. Those
     never seen all have mean 0 and the same width, so that the first stands for all. Returns -1
@@ -330,7 +330,7 @@ def advise(row, some, alpha, values, numbers):
 
 @njit
 def mixture(share, widest):
-    """The mixed width where nothing was seen."""
+    """Return the mixed width before the first row."""
     total = 0.0
     for i in range(share.size):
         if share[i] >= _LIGHT:
@@ -340,9 +340,9 @@ def mixture(share, widest):
 
 @njit
 def split_seen(some, values, seen, left):
-    """The first of `some` that was never seen, -1 if there is none; left[k] = means of the others.
+    """Return the first unseen one of `some`, -1 if none; left[k] = means of the others.
 
-    Those that are not among `some` have nothing left: infinity.
+    Actions that are not in `some` get infinity.
     """
     first = int64(-1)
     left[:] = np.inf
@@ -356,7 +356,7 @@ def split_seen(some, values, seen, left):
 
 @njit
 def least_left(some, left):
-    """The first of `some` with the least number that is left; -1 where none is finite."""
+    """Return the first of `some` with the least value in `left`; -1 if none is finite."""
     best, least = int64(-1), np.inf
     for k in some:
         if left[k] < least:
@@ -375,7 +375,7 @@ def remember(which, share, fit):
 
 @njit
 def look(row, values, widths, numbers):
-    """The means as they are, and all widths unless that array is empty; False as for `advise`."""
+    """Write unclipped means, and widths unless that array is empty; False as for `advise`."""
     fit = Fit(*numbers)
     if not expand(row, fit):
         return False

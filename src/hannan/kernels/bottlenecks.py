@@ -5,7 +5,7 @@ edge is in the cheapest tree if it costs no more than the bottleneck of its ends
 from steps b[i] = min(b[i], max(b[j], b[k])) on pairs of nodes, and which steps there are depends on
 the graph alone: nodes are taken out one after another, each leaving its neighbours connected as
 they were through it, and are then put back in the opposite order. Where edges cost the same, or
-the open ones do not connect all nodes, Kruskal's rule decides.
+the available ones do not connect all nodes, Kruskal's algorithm decides.
 
 `pair[e]` is the pair that edge e connects, -1 for a loop. The steps of targets[n] = i are the pairs
 (j, k) in ways[starts[n] : starts[n + 1]].
@@ -23,7 +23,7 @@ from hannan.kernels.weights import count_hit, count_short
 
 @njit
 def _one(costs, pair, targets, starts, ways, value):
-    """The bottlenecks of all pairs under one draw."""
+    """Compute the bottlenecks of all pairs under one draw."""
     value[:] = np.inf
     for e in range(costs.size):
         if pair[e] >= 0:
@@ -37,7 +37,7 @@ def _one(costs, pair, targets, starts, ways, value):
 
 @njit
 def _sixteen(costs, pair, targets, starts, ways, value):
-    """The same under sixteen draws, which stand side by side."""
+    """Compute the bottlenecks of all pairs under sixteen draws, stored side by side."""
     infinite = lanes.splat(np.inf)
     for i in range(value.size // WIDTH):
         lanes.store(value, i * WIDTH, infinite)
@@ -60,7 +60,7 @@ def _sixteen(costs, pair, targets, starts, ways, value):
 def _inside(costs, pair, value, inside):
     """Mark the edges that cost as much as their bottleneck; how many there are.
 
-    These are more than a tree has where edges cost the same. Where too few are open: -1.
+    If edges cost the same, these are more than a tree has. If too few are available: -1.
     """
     count = 0
     connected = True
@@ -84,7 +84,7 @@ def tree_rows(costs, pair, targets, starts, ways, n_pairs, tail, head, n_nodes, 
 
 @njit(nogil=True)
 def tree(costs, pair, targets, starts, ways, n_pairs, tail, head, n_nodes):
-    """The edges of the cheapest tree, sorted; fewer where too few are open."""
+    """Return the sorted edges of the cheapest tree; fewer if too few are available."""
     inside = np.empty((1, costs.size), np.bool_)
     row = costs.reshape((1, costs.size))
     tree_rows(row, pair, targets, starts, ways, n_pairs, tail, head, n_nodes, inside)
@@ -93,7 +93,7 @@ def tree(costs, pair, targets, starts, ways, n_pairs, tail, head, n_nodes):
 
 @njit
 def _tile(totals, block, row, count, scale, costs):
-    """The costs under so many draws, those of one edge side by side; what is left is not used."""
+    """Write the costs under `count` draws, the costs of an edge side by side; ignore the rest."""
     for i in range(count):
         z = block[row + i]
         for e in range(totals.size):

@@ -1,7 +1,7 @@
 """The best set of variables for signed weights, by branch and bound.
 
 Finding the best monotone formula is NP-hard, so the time can grow exponentially with the number of
-variables; bounds, rules that decide variables and a good first set keep most searches short.
+variables. Bounds, rules that decide variables and a good first set keep most searches short.
 
 A set S of variables costs
 
@@ -33,7 +33,7 @@ def bits(word):
 
 @njit
 def cost(mask, w, masks, weights):
-    """The cost of one set, always summed in the same order."""
+    """Compute the cost of one set, always summed in the same order."""
     total = 0.0
     for i in range(w.size):
         if mask >> uint64(i) & _ONE:
@@ -46,9 +46,9 @@ def cost(mask, w, masks, weights):
 
 @njit
 def split(all_masks, all_weights, w):
-    """Contexts without variables are a constant, those of one are linear; others are kept.
+    """Split contexts: no variable gives a constant, one variable a linear term; others stay.
 
-    Fills w; returns the constant and the masks and nonzero weights that are kept.
+    Fills w; returns the constant and the masks and nonzero weights of the other contexts.
     """
     constant = 0.0
     w[:] = 0.0
@@ -144,7 +144,7 @@ def _sums(masks, weights, count, out):
 
 @njit
 def _gather(i, need, reward, budget, n_rewards, at):
-    """Take up to `need` from the rewards that variable i would forfeit.
+    """Take up to `need` from the rewards that variable i would lose.
 
     Rewards before at[i] are used up.
     """
@@ -163,9 +163,9 @@ def _gather(i, need, reward, budget, n_rewards, at):
 
 @njit
 def _bound(free, w, penalty, pw, n_penalties, reward, rw, n_rewards, r, budget, at):
-    """A feasible dual solution: a lower bound on the cost of any choice of the free variables.
+    """Find a feasible dual solution: a lower bound on the cost of the free variables.
 
-    Rewards are shared out among the variables that would forfeit them; penalties are charged as far
+    Rewards are shared among the variables that would lose them; penalties are charged as far
     as every variable that would avoid them remains too expensive. r[i] becomes the reduced cost of
     variable i: taking it in (r > 0) or leaving it out (r < 0) adds |r[i]| to the bound.
     """
@@ -202,7 +202,7 @@ def _bound(free, w, penalty, pw, n_penalties, reward, rw, n_rewards, r, budget, 
 
 @njit
 def _good_set(w, masks, weights, guess):
-    """A good first set: the signs of w, nothing, or the guess, each improved by flips."""
+    """Find a good first set: the signs of w, nothing, or the start set, improved by flips."""
     best, best_mask = np.inf, _NONE
     signs = _NONE
     for i in range(w.size):
@@ -219,7 +219,7 @@ def _good_set(w, masks, weights, guess):
 
 @njit
 def _small_first(masks, weights, sign, n, kept_masks, kept_weights):
-    """The contexts whose weights have a sign, the smallest contexts first, and |weight|.
+    """Select the contexts whose weights have a sign, the smallest first, and |weight|.
 
     So penalties of small contexts are charged first, while variables can still pay.
     """
@@ -239,7 +239,7 @@ def _propagate(
     """Fix variables, and all those that follow from them, in place.
 
     A variable is left out if it never helps, and taken in if it always does: if it lowers the cost
-    although all its rewards are forfeited. Returns the sets and numbers that describe the node.
+    although all its rewards are lost. Returns the sets and numbers that describe the node.
     """
     while True:
         for i in bits(take):
@@ -276,7 +276,7 @@ def _fix(free, r, low, most):
 
 @njit
 def _most_at_stake(free, w, p, q):
-    """The variable to branch on: the one for which both choices may cost most."""
+    """Choose the variable to branch on: the one for which both choices may cost most."""
     branch, impact = _NONE, -1.0
     for i in bits(free):
         stakes = (w[i] + q[i]) * (p[i] - w[i])
@@ -287,9 +287,9 @@ def _most_at_stake(free, w, p, q):
 
 @njit(nogil=True)
 def search(w, masks, weights, guess):
-    """The smallest best mask, its cost, and the number of nodes visited.
+    """Find the smallest best mask, its cost, and the number of nodes visited.
 
-    `guess` is a set to start from; it does not change the answer.
+    `guess` is the start set; it does not change the answer.
     """
     n = w.size
     everything = ~_NONE if n == 64 else (_ONE << uint64(n)) - _ONE
@@ -362,7 +362,7 @@ def search(w, masks, weights, guess):
         branch = _most_at_stake(free, v, p, q)
         bit = _ONE << branch
         promising = v[branch] + q[branch] - p[branch] < 0.0
-        for child in (depth, depth + 1):  # the more promising one is visited first
+        for child in (depth, depth + 1):  # the child of lower bound is visited first
             ins[child], frees[child], bills[child] = inside, free, paid
             counts[child, 0], counts[child, 1] = n_penalties, n_rewards
             take_it = promising == (child > depth)
@@ -379,7 +379,7 @@ def search(w, masks, weights, guess):
 
 @njit(nogil=True)
 def draw(masks, totals, n, cells, scale, miss, places, tilt, weight, guess):
-    """The best set under noise, its value less the noise of hitting everything, and the nodes.
+    """Find the best set under noise, its value less the noise of hitting all, and the nodes.
 
     Noise context x has row places[x] of the totals; row `tilt` gets `weight` on top.
     """

@@ -1,7 +1,7 @@
-"""What elements are charged in rounds in which they are closed.
+"""Losses that are charged to elements in rounds in which they are unavailable.
 
-`plays` is -1 for closed elements; `known` has sums and counts, [2, K], of losses seen while they
-were open, and no columns where nothing was.
+`plays` is -1 for unavailable elements; `known` has sums and counts, [2, K], of losses observed
+while elements were available, and no columns if there were none.
 """
 
 import numpy as np
@@ -11,9 +11,9 @@ from hannan.kernels.compiling import njit
 
 @njit
 def charge(plays, known, low, high, losses):
-    """Charge closed elements their mean loss, within bounds, where they have been seen.
+    """Charge unavailable elements their mean loss, within bounds, if losses were observed.
 
-    One virtual observation at the best mean, lest a bad first loss exclude an element.
+    One virtual observation at the best mean prevents a bad first loss from excluding an element.
     """
     if known.shape[1] == 0:
         return
@@ -29,10 +29,10 @@ def charge(plays, known, low, high, losses):
 
 @njit
 def complete(plays, losses, known, low, high, out):
-    """Write the losses, and for closed elements what they are charged; whether all are finite.
+    """Write the losses, with charges for unavailable elements; return whether all are finite.
 
-    Closed elements are charged the least loss of open ones (zero, within the range, if none is
-    open), and where something is known of them, their mean.
+    The charge of an unavailable element is its mean observed loss, if it has one. Otherwise it is
+    the least loss of the available elements (zero, within the range, if there are none).
     """
     least = np.inf
     for k in range(plays.size):

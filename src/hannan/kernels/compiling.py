@@ -9,8 +9,8 @@ import numba
 def njit(function=None, **options):
     """Compile `function` by ``numba.njit(cache=True, **options)``.
 
-    Where neither the package's folder nor the user's can be written, numba refuses to cache: the
-    kernel is then compiled again in each process.
+    If neither the package's folder nor the user's can be written, numba raises `RuntimeError`. The
+    kernel is then not cached, and compiled again in each process.
     """
     if function is None:
         return partial(njit, **options)

@@ -1,7 +1,7 @@
-"""Actions described by features: products of features, and one regression that all share.
+"""Actions with features: products of features, and one regression that all actions share.
 
 A feature of (context, action) is the product of two entries of z = (1, context, action). The design
-A = λI + Σ φφ' is kept as its upper Cholesky factor U, row by row, as in `kernels.linear`.
+A = λI + Σ φφ' is stored as its upper Cholesky factor U, row by row, as in `kernels.linear`.
 """
 
 import math
@@ -106,7 +106,7 @@ def look(U, w, rows, scores, gram):
 
 @njit
 def least(scores, sigma, key, stream, draw, numbers):
-    """Where scores plus sigma times the standard normal numbers of a draw are least."""
+    """Return the argmin of scores plus sigma times the standard normal numbers of a draw."""
     if sigma != 0.0:
         fill_normals(key, stream, draw, numbers)
     best = 0

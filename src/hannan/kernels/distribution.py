@@ -39,7 +39,7 @@ def argmin_distribution(values, scale, out):
         a[m] = 0.5 * math.exp(-g[m])
     found = np.zeros(K)
     _below(a, found)
-    common = np.zeros(K)  # what the first m + 1 have alike, between the m-th g and the next
+    common = np.zeros(K)  # common part of the first m + 1, between the m-th g and the next
     height = 0.0
     for m in range(K):
         left = g[m]
@@ -65,20 +65,20 @@ def argmin_distribution(values, scale, out):
 
 @njit
 def _of_two(values, scale, out):
-    r"""The larger one, by g, wins with probability :math:`e^{-g} (2 + g)/4`: no integral."""
+    r"""Compute K = 2: the value larger by g has probability :math:`e^{-g} (2 + g)/4`."""
     larger = 1 if values[1] >= values[0] else 0
     g = (values[larger] - values[1 - larger]) / scale
-    # Of an infinite g the product would be infinity times zero.
+    # For an infinite g the product would be infinity times zero.
     out[larger] = math.exp(-g) * (2.0 + g) / 4.0 if g < _FAR else 0.0
     out[1 - larger] = 1.0 - out[larger]
 
 
 @njit
 def lesson(values, scale, action, loss, trials, distribution):
-    """What a loss teaches where the choice has this distribution, which is written to `distribution`.
+    """Compute the weight and the instability of a loss; write the choice's `distribution`.
 
-    Returns the mean weight of the action, see `trial_weight`, and what instability cost: by how
-    much less likely the action becomes once its weighted loss is added, times that loss.
+    Returns the mean weight of the action, see `trial_weight`, and the instability cost: the
+    decrease of the action's probability once its weighted loss is added, times that loss.
     """
     argmin_distribution(values, scale, distribution)
     weight = trial_weight(distribution[action], trials)
@@ -95,7 +95,7 @@ def lesson(values, scale, action, loss, trials, distribution):
 def trial_weight(q, trials):
     """(1 - (1-p)^L)/(p s), where a trial counts with probability s and then succeeds with p.
 
-    Of p = c + (1 - c) q the part c is certain; `trials` are (L, c, s).
+    p = c + (1 - c) q has the certain part c; `trials` are (L, c, s).
     """
     limit, certain, kept = trials
     return mean_weight(certain + (1.0 - certain) * q, limit) / kept

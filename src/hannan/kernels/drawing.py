@@ -21,7 +21,7 @@ def choose(probabilities, u):
 def draw(distribution, advice, share, explores, available, key, stream, number):
     """Return an action, its probability, and whether it was drawn to explore.
 
-    With probability `explores` each action of `available` is equally likely; else the advice has a
+    With probability `explores` each action of `available` is equally likely; else the hint has a
     `share`, and the action is drawn from the distribution in all other cases. Which of these it
     is, and the
     action, are decided by one random number, that of a draw of noise.

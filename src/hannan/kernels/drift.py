@@ -6,9 +6,9 @@ import numpy as np
 
 from hannan.kernels.compiling import njit
 
-# Where the numbers of an `Agreement` are: the settings of both tests; the sums of squared errors
-# and of variances; the rounds read, what each test has read since its last alarm, and until which
-# round that alarm counts; the spreads of both; and their sums.
+# Places of the numbers of an `Agreement`: the settings of both tests, the sums of squared errors
+# and of variances, the rounds read, the rounds that each test has read since its last alarm, the
+# round until which that alarm counts, the spreads of both, and their sums.
 MINIMUM, DELTA, TOTALS, COUNTS, SPREADS, SUMS = 0, 1, 2, 4, 9, 13
 
 
@@ -16,7 +16,7 @@ MINIMUM, DELTA, TOTALS, COUNTS, SPREADS, SUMS = 0, 1, 2, 4, 9, 13
 def has_risen(sums, start, size, spread, at, n, value, minimum, delta):
     """Add the n-th value, n = 1, 2, …; whether a window of recent values has too high a mean.
 
-    `sums[start + i % size]` is the sum of the first i values for the last `size` of them; `spread`,
+    `sums[start + i % size]` is the sum of the first i values for the last `size` of them. `spread`,
     from `at` on, is the mean of all values, and the sum of their squared distances from it.
     """
     here = n % size
@@ -36,7 +36,7 @@ def has_risen(sums, start, size, spread, at, n, value, minimum, delta):
         older = n - width
         per_value = 1.0 / width + 1.0 / older
         gap = recent / width - (total - recent) / older
-        if gap > 0.0:  # or it is no rise; logarithms and roots take longer than all else
+        if gap > 0.0:  # otherwise no rise; logarithms and roots take longest
             if confidence == 0.0:
                 confidence = math.log(2.0 * math.log(n + 2.0) / delta)
             noise = math.sqrt(2.0 * variance * confidence * per_value)
@@ -48,7 +48,7 @@ def has_risen(sums, start, size, spread, at, n, value, minimum, delta):
 
 @njit
 def both_have_risen(state, first, second):
-    """Two tests `has_risen` side by side, which start anew after an alarm; whether they agree.
+    """Run two tests `has_risen`, which restart after an alarm; return whether they agree.
 
     An alarm of one counts for as many rounds as were read until then. `state` has all numbers of an
     `Agreement` in one array, as each array takes time to be handed over: see `MINIMUM`.
@@ -70,14 +70,14 @@ def both_have_risen(state, first, second):
 
 @njit
 def surprise(squares, variances, square, variance):
-    """A squared error less the variance that explains it, in [0, 1]; sums of both so far first."""
+    """Return a squared error less its explained variance, in [0, 1]; sums of both come first."""
     share = min(1.0, squares / variances)
     return (square - share * variance + 0.25) / 1.25  # from [-1/4, 1]
 
 
 @njit
 def weigh(state, square, variance):
-    """Show `both_have_risen` an error: 1 if they have, else 0; -1 for what is not a number."""
+    """Pass an error to `both_have_risen`: 1 if they have, else 0; -1 for a NaN."""
     value = surprise(state[TOTALS], state[TOTALS + 1], square, variance)
     if not math.isfinite(value + square):
         return -1
@@ -89,7 +89,7 @@ def weigh(state, square, variance):
 
 @njit
 def watch(state, loss, expected, low, width):
-    """The same of a prediction; losses lie in a range of this `width` from `low` on, if finite."""
+    """Pass a prediction's error to `weigh`; losses lie in a range of `width` from `low`."""
     error = (loss - expected) / width
     mean = (expected - low) / width if low > -np.inf else 0.0
     return weigh(state, error * error, mean * (1.0 - mean))

@@ -34,7 +34,7 @@ def _entries(raw, starts, cells, out):
 
 @njit
 def _tables(entry, first_entry, group_start, row_start, out):
-    """For each group of contexts, the noise of every combination of their entries.
+    """Compute the noise of every combination of entries, for each group of contexts.
 
     Combinations are numbered with the first context of the group as the leading digit.
     """
@@ -215,21 +215,21 @@ def sweep(scores, waits, adds, block, row, scale, column, note):
 
 @njit
 def _parts(note):
-    """The arrays in a note."""
+    """Return the arrays in a note."""
     K = int64(note[-1])
     a, b, c = 4 + K, 4 + 2 * K, 4 + 3 * K
     return note[4:a], note[a:b], note[b:c], note[c:-1]
 
 
 def new_note(n_policies: int, n_actions: int) -> NDArray[np.float64]:
-    """A note in which nothing has been written; see `sweep`."""
+    """Return an empty note; see `sweep`."""
     note = np.full(5 + 3 * n_actions + -(-n_policies // _BLOCK), np.inf)
     note[1], note[3], note[-1] = 0.0, 0.0, n_actions
     return note
 
 
 def losses_in(n_actions: int) -> slice:
-    """Where a note has the losses that wait."""
+    """Return the slice of a note with the pending losses."""
     return slice(4 + 2 * n_actions, 4 + 3 * n_actions)
 
 
@@ -240,8 +240,8 @@ def foresee(note, losses, largest):
     The leader's value is the smallest of minimum plus loss over actions. Adding in another order
     changes it by a few units in the last place of the numbers involved: the losses, the value, and
     noise of at most `largest`. An action that is not noted is not below the limit. So if none
-    comes closer than that, the leader of the new scores plays this action. The losses are kept as
-    those that wait, and the reach of the next note follows their spread.
+    comes closer than that, the leader of the new scores plays this action. The losses are stored as
+    pending ones, and the reach of the next note follows their spread.
     """
     minima, noted, waiting, _ = _parts(note)
     low, high = np.inf, -np.inf
@@ -274,14 +274,14 @@ def add(scores, losses, column):
 
 @njit(nogil=True)
 def act_all(scores, block, scales, column, out):
-    """Action of the leader of each row of scores, under the row of the block beside it."""
+    """Action of the leader of each row of scores, under the same row of the block."""
     for i in range(scores.shape[0]):
         out[i] = column[leader(scores[i], block[i], scales[i])]
 
 
 @njit(nogil=True)
 def settle_all(scores, block, scales, column, losses, discounts, out):
-    """Add the losses to each row of scores; the action of its leader; then let the row fade."""
+    """Add the losses to each row of scores; write its leader's action; discount the row."""
     for i in range(scores.shape[0]):
         add(scores[i], losses, column)
         out[i] = column[leader(scores[i], block[i], scales[i])]
@@ -293,7 +293,7 @@ def settle_all(scores, block, scales, column, losses, discounts, out):
 
 @njit(nogil=True)
 def leaders(scores, block, start, stop, scale, codes, minima):
-    """The leader under each of some rows of the block, with its value."""
+    """Find the leader under each of some rows of the block, with its value."""
     for row in range(start, stop):
         z = block[row]
         n = leader(scores, z, scale)
@@ -303,7 +303,7 @@ def leaders(scores, block, start, stop, scale, codes, minima):
 
 @njit
 def _gaps(scores, z, scale, column, action):
-    """By how much `action` leads all others under z and under -z, in units of the noise."""
+    """Return the lead of `action` over all others under z and under -z, in units of the noise."""
     factor = lanes.splat(float64(scale))
     infinite = lanes.splat(np.inf)
     ours, others, ours_back, others_back = infinite, infinite, infinite, infinite
@@ -327,9 +327,9 @@ def _gaps(scores, z, scale, column, action):
 
 @njit
 def _free_gaps(scores, z, scale, column, action, key, stream, draw, cell):
-    """The same without the action's own noise on the context, which is in `cell`, -1 for none.
+    """Compute `_gaps` without the action's own noise on the context, in `cell`, -1 for none.
 
-    Every policy that plays the action there holds this coordinate once, and no other one does.
+    Every policy that plays the action there has this coordinate once, and other policies do not.
     Given all other coordinates, the action leads under z with probability F(gap).
     """
     gap, back = _gaps(scores, z, scale, column, action)
@@ -367,9 +367,9 @@ def weigh(
 
 @njit(nogil=True)
 def unrest(scores, block, row, scale, column, action, cell, key, stream, draw, amount):
-    """How much less likely an action becomes if it costs `amount` more, times that amount.
+    """Return the decrease of an action's probability at `amount` more cost, times the amount.
 
-    By one row and its negative, given all noise but the action's own on the context.
+    Uses one row and its negative, given all noise except the action's own on the context.
     """
     gap, back = _free_gaps(scores, block[row], scale, column, action, key, stream, draw, cell)
     step, smooth = amount / abs(scale), cell >= 0

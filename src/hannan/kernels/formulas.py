@@ -114,7 +114,7 @@ def _gift(upper, y, gift):
 
 @njit(nogil=True)
 def linear_leader(scores, tree, w, y, weight):
-    """The smallest best set for scores + sum_{i in S} w[i] + weight [S misses y], and its value.
+    """Find the smallest best set for scores + sum_{i in S} w[i] + weight [S misses y].
 
     w has an entry for each bit of the table. Depth first, the better half first; a node's bound
     is its smallest score plus the negative part of w below it.
@@ -242,7 +242,7 @@ def fill_tables(key, stream, first, ys, miss, unit, n, rows):
 
 @njit
 def _look_noisy(scores, row, base, factor, extra, work):
-    """Values of a block under noise, in `work`; returns the smallest."""
+    """Write the values of a block under noise to `work`; return the smallest."""
     for lo in range(0, LEAF, WIDTH):
         noise = lanes.mul(factor, lanes.widen(lanes.load(row, base + lo)))
         value = lanes.add(lanes.load(scores, base + lo), lanes.load(extra, lo))
@@ -252,7 +252,7 @@ def _look_noisy(scores, row, base, factor, extra, work):
 
 @njit(nogil=True)
 def table_leader(scores, tree, row, scale, y, weight):
-    """The smallest best set for scores + scale * row + weight [S misses y], and its value.
+    """Find the smallest best set for scores + scale * row + weight [S misses y], and its value.
 
     `row` is a row of `fill_tables`, in its units.
     """
@@ -272,7 +272,7 @@ def table_leader(scores, tree, row, scale, y, weight):
     slack = _SLACK * (abs(low) + abs(weight) + abs(tree[blocks + start]))
     best, best_set = np.inf, int64(0)
     for turn in range(-1, blocks):
-        h = start if turn < 0 else turn  # the most promising block first
+        h = start if turn < 0 else turn  # the block of least bound first
         bound = tree[uint64(blocks + h)] + scale * float64(row[uint64(ends + h)]) + gift
         if bound > best + slack:
             continue

@@ -35,7 +35,7 @@ def count_above(edges, row, out):
 
 @njit
 def width(shape):
-    """The size of a statistic."""
+    """Return the size of a statistic."""
     G, C, K, _ = shape
     return (G * C * K + (K + WIDTH - 1) // WIDTH) * WIDTH
 
@@ -79,7 +79,7 @@ def combine(stat, z, start, size, scale, out):
 
 @njit
 def best_stump(values, shape, code):
-    """The value of the best stump, which is written to `code`.
+    """Return the value of the best stump, and write the stump to `code`.
 
     First come constants, then stumps with the smallest feature and the largest cut.
     """
@@ -119,7 +119,7 @@ def best_stump(values, shape, code):
 
 @njit
 def _choose_actions(values, shape, code):
-    """The first best actions below a cut, and at or above it."""
+    """Choose the first best actions below a cut, and at or above it."""
     G, C, K, _ = shape
     top = G * C * K * WIDTH
     first = (code[0] // WIDTH * C + code[1]) * K * WIDTH + code[0] % WIDTH
@@ -135,7 +135,7 @@ def _choose_actions(values, shape, code):
 
 @njit
 def plays(code, counts):
-    """The action of a coded stump on a context."""
+    """Return the action of a coded stump on a context."""
     if code[0] >= 0 and code[1] >= counts[code[0]]:
         return code[3]
     return code[2]
@@ -152,7 +152,7 @@ def act(stat, shape, block, row, scale, counts):
 
 @njit(nogil=True)
 def leaders(stat, shape, block, start, stop, scale, codes, minima):
-    """The leader under each of some rows of the block, with its value."""
+    """Find the leader under each of some rows of the block, with its value."""
     values = np.empty(width(shape))
     for row in range(start, stop):
         combine(stat, block[row], int64(0), values.size, scale, values)
@@ -210,7 +210,7 @@ def _sum(raw, members, K, hist, to):
 
 @njit
 def gather_all(raw, bins, order, heavy, shape, hist):
-    """The same for all contexts, order[f] listing them bin by bin: no bin is loaded twice."""
+    """Call `gather` for all contexts; order[f] lists them bin by bin, so no bin is loaded twice."""
     _, C, K, F = shape
     n = order.shape[1]
     for f in range(F):
@@ -239,7 +239,7 @@ def gather_totals(raw, members, K, totals):
 
 @njit
 def _count_down(hist, totals, heavy, f, k, C, K, tile, i):
-    """Add up the bins of a feature above each edge; the heavy bin holds what the others do not."""
+    """Add up the bins of a feature above each edge; the heavy bin holds the rest."""
     first = (f * (C + 1) * K + k) * WIDTH
     below = lanes.splat(float32(0.0))
     for c in range(C - 1, -1, -1):

@@ -1,11 +1,11 @@
-"""Ridge regressions that all described actions share: a steady one, a fading one, one on cosines.
+"""Ridge regressions shared by all actions: a steady one, a discounted one, one on cosines.
 
-A pair (context, action) becomes v = (cosines, 1, x, a, products): x and a standardised to unit
-variance, the rest as in `kernels.takes_items`, all divided by the root of how many these are; the
-cosines are random Fourier features of (x, a). Part 0 is a regression on all but the cosines, part 1
+A pair (context, action) becomes v = (cosines, 1, x, a, products), with x and a standardised to unit
+variance, products as in `kernels.described`, all divided by the root of their number. The
+cosines are random Fourier features of (x, a). Part 0 regresses on all except the cosines, part 1
 the same with observations that fade, part 2 one on the cosines and single features. They learn
 losses less their mean, `level[0]`: so the penalty pulls towards that, rather than to a loss of
-zero, which for clicks that are rare would be far off.
+zero, which for rare clicks would be far from the mean.
 
 Python hands `Shared` over as a plain tuple, for which a call takes less than for a NamedTuple.
 
@@ -25,12 +25,12 @@ from hannan.kernels.compiling import njit
 PARTS = 3
 STEADY, FADING, COSINES = 0, 1, 2
 _LIMIT = 5.0  # standardised features are clipped here
-_BEHIND = 3.0  # log-likelihood by which the steady part is behind the fading one when it gives up
+_BEHIND = 3.0  # log-likelihood deficit at which the steady part copies the fading one
 _LARGE = 1e6  # from this factor on it is multiplied out
 
 
 class Shared(NamedTuple):
-    """The regressions: sizes of the parts of v, what was learned, and how it fades."""
+    """The regressions: sizes of the parts of v, weights, inverses and discounts."""
 
     single: int
     cosines: int
@@ -46,7 +46,7 @@ class Shared(NamedTuple):
 
 @njit
 def bounds(m, single, size):
-    """Where each part begins and ends in v: m cosines, then `size` others, single ones first."""
+    """Return the bounds of each part in v: m cosines, then `size` others, single ones first."""
     begin = np.array([m, m, 0])
     end = np.array([m + size, m + size, m + single if m else 0])
     return begin, end
@@ -113,7 +113,7 @@ def shares(tally, cosines, out):
 
 @njit
 def triangle(i, begin, end, inverse):
-    """The inverse of part i."""
+    """Return the inverse of part i."""
     start = 0
     for j in range(i):
         n = end[j] - begin[j]
@@ -124,7 +124,7 @@ def triangle(i, begin, end, inverse):
 
 @njit
 def guess(v, i, begin, end, weights):
-    """What part i adds to the level."""
+    """Return the prediction of part i, relative to the level."""
     n = end[i] - begin[i]
     return dot(weights[i], v[begin[i] : end[i]], n)
 
@@ -144,7 +144,7 @@ def width(v, i, begin, end, inverse, factor, product):
 def look(V, offsets, spreads, numbers, means, widths):
     """Means of all rows, and widths unless that array is empty: those of the heaviest part.
 
-    `offsets` and `spreads` are what is known of each item itself: what it costs beyond its
+    `offsets` and `spreads` describe each item itself: the part of its loss not explained by its
     features, and v'Rv of that.
     """
     fit = Shared(*numbers)
@@ -168,8 +168,9 @@ def look(V, offsets, spreads, numbers, means, widths):
 
 @njit
 def learn(v, loss, offset, keep, numbers):
-    """Count the errors of all parts, faded by `keep`, and learn a loss; what it exceeded the parts'
-    mixture by, without the offset of the item."""
+    """Count the errors of all parts, discounted by `keep`, and learn from a loss.
+
+    Returns the excess of the loss over the parts' mixture, without the offset of the item."""
     fit = Shared(*numbers)
     weights, inverse, factor, level, tally = (
         fit.weights, fit.inverse, fit.factor, fit.level, fit.tally
@@ -208,7 +209,7 @@ def learn(v, loss, offset, keep, numbers):
     level[1] += 1.0
     level[0] += (loss - level[0]) / level[1]
     behind = (tally[STEADY] - tally[FADING]) / (2.0 * deviation(tally) ** 2)
-    if behind > _BEHIND:  # the past is misleading: go on from what has not faded
+    if behind > _BEHIND:  # old data mislead: continue from the fading part
         take_over(begin, end, weights, inverse, factor, tally)
     return loss - mixed
 
@@ -232,7 +233,7 @@ def renew(own, n, amount, j, w, factor, product):
 
 @njit
 def take_over(begin, end, weights, inverse, factor, tally):
-    """Let the steady part go on from what the fading one knows."""
+    """Copy the weights of the fading part to the steady part."""
     steady = triangle(STEADY, begin, end, inverse)
     fading = triangle(FADING, begin, end, inverse)
     for i in range(steady.size):

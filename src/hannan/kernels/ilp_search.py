@@ -1,4 +1,4 @@
-"""The best 0/1 point of a linear program, looked for near the solution of its relaxation.
+"""Search for the best 0/1 point of a linear program near the solution of its relaxation.
 
 With multipliers y of the rows A x <= b (y <= 0) or A x = b and reduced costs d = c - y A, every
 feasible x costs L + sum of |d_j| over the elements where x differs from the sign of d + sum of
@@ -13,15 +13,15 @@ import numpy as np
 from hannan.kernels.compiling import njit
 from hannan.kernels.simplex import improve, judge
 
-FAILED, OPEN, FOUND, SEARCHED = range(4)  # what `best` says
-_FIRST = 6  # elements with prices that are looked at first
-_FEW = 24  # elements that may be looked at together without a first look at the cheapest
-_TIES = 32  # points that cost the same, after which no more are looked at
+FAILED, OPEN, FOUND, SEARCHED = range(4)  # status that `best` returns
+_FIRST = 6  # elements with prices that are searched first
+_FEW = 24  # most elements searched together without first trying the cheapest ones
+_TIES = 32  # points of equal cost after which the search ends
 
 
 @njit
 def _reach(columns):
-    """The least and the greatest that elements i, i + 1, … can add to each row."""
+    """Return the least and greatest sums that elements i, i + 1, … can add to each row."""
     n, m = columns.shape
     low = np.zeros((n + 1, m))
     high = np.zeros((n + 1, m))
@@ -34,10 +34,12 @@ def _reach(columns):
 
 @njit
 def dominance(columns, costs, equal, window, above, below):
-    """Which elements are better than others, for j < i: j than i in bit j of above[i], i than j in
-    bit j of below[i]. None, where there are more than 64.
+    """Mark which elements are better than others, for j < i.
 
-    A better element takes no more room and costs less by more than `window`. A point that holds
+    Bit j of above[i] says that j is better than i, bit j of below[i] that i is better than j. With
+    more than 64 elements none is marked.
+
+    A better element takes no more room and costs less by more than `window`. A point that contains
     the worse one of two alone costs more than the best point by more than that, as it does so with
     the better one in its place.
     """
@@ -81,7 +83,7 @@ def search(
     above,
     below,
 ):
-    """The best completion of a partial point, its cost, that of the next best one, and the steps.
+    """Find the best completion of a partial point, its cost, the next best cost, and the steps.
 
     Element i of those still open adds columns[i] to the rows and costs[i] to the `spent`; where it
     differs from usual[i] the bound `base` rises by prices[i], and by pull[r] for each unit that row
@@ -174,7 +176,7 @@ def search(
 def in_units(costs, out):
     """Costs of about 1, in units of a power of two, which is returned.
 
-    Elements that are closed, at infinite costs, cost more than all others together.
+    Unavailable elements, of infinite cost, cost more than all others together.
     """
     size = 0.0
     for j in range(costs.size):
@@ -194,12 +196,12 @@ def in_units(costs, out):
 
 @njit
 def needed(costs, last, point, free):
-    """How far the best point must have led at the `last` costs to lead for sure at these.
+    """Return the lead at the `last` costs that guarantees a lead of the point at these costs.
 
-    Another point may have gained what is lost by elements of this one, and what others gain. Where
+    Another point may have gained the losses of this point's elements, and the gains of others. If
     one that is not `free` makes the difference it cost more than the best one by what that one
     leads, at least, and by as much again for each further one: so the largest of these counts.
-    Infinite, where others are closed now, or it has a closed element.
+    Infinite, if other elements are unavailable now, or the point has an unavailable element.
     """
     moved, most = 0.0, 0.0
     for j in range(costs.size):
@@ -216,7 +218,7 @@ def needed(costs, last, point, free):
 
 @njit
 def _sort(elements, prices):
-    """By the size of their prices, the largest first."""
+    """Sort elements by the size of their prices, the largest first."""
     if elements.size > _FEW:
         elements[:] = elements[np.argsort(-np.abs(prices[elements]), kind="mergesort")]
         return
@@ -248,7 +250,7 @@ def prove(
         y[r] = duals[r] if equal[r] else min(duals[r], 0.0)
         bound += y[r] * high[r]
     total = 0.0
-    least = np.full(_FIRST, np.inf)  # of the prices, those that count, in order
+    least = np.full(_FIRST, np.inf)  # the positive prices, in order
     for j in range(K):
         price = costs[j]
         for r in range(m):
@@ -335,11 +337,11 @@ def best(
     columns, given, low, high, equal, room, basis, basic, upper, inverse, values, pool,
     strict, tied, window, widest, steps, last, point, free, lead, out,
 ):  # fmt: skip
-    """The best 0/1 point of a program, from the basis that was the best for other costs on.
+    """Find the best 0/1 point of a program, starting from the best basis for other costs.
 
     Says whether the basis FAILED, the best point is not known to be the only one (OPEN), or it was
     FOUND as a vertex, or SEARCHED near it; and how many pivots there were. The best point has
-    closed elements, whose costs are infinite, only if all points have.
+    unavailable elements, whose costs are infinite, only if all points have.
 
     A `point` that had a `lead` at the `last` costs may still be the best for sure. Returns besides
     how far the best point leads at these costs, 0 where none was looked for near a vertex, and how
@@ -371,13 +373,13 @@ def best(
         columns, costs, low, high, equal, room, duals, pool, strict, tied, window, steps, out, free,
     )  # fmt: skip
     last[:] = given
-    # Less what others might take for a tie.
+    # Subtract the tolerance for ties.
     return found, pivots, unit * (lead - 10.0 * strict), moved
 
 
 @njit
 def shut(costs, point):
-    """Whether a point has a closed element."""
+    """Return whether a point has an unavailable element."""
     found = False
     for j in range(costs.size):
         found |= point[j] and abs(costs[j]) == np.inf

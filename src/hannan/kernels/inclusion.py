@@ -24,7 +24,7 @@ from hannan.kernels.subsets import smallest
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(WIDTH)
 _TOLERANCE = 1e-13
 _LOG_TOLERANCE = math.log(_TOLERANCE)
-_TERMS = 8  # power sums kept; the next would change a logarithm by 1e-12 of the first
+_TERMS = 8  # number of power sums; the next would change a logarithm by 1e-12 of the first
 _SMALL = 1.0 / 16.0  # largest probability of a far element
 _CLIP = 600.0
 _REACH = 60.0
@@ -37,7 +37,7 @@ _BINOMIAL = np.array(
 
 @njit
 def _window_start(leaders, weight_above, m):
-    """A v, relative to the last of the leaders, below which m smaller values are never seen.
+    """Find a v, relative to the last leader, below which m smaller values are never seen.
 
     Counting the first a leaders with certainty and bounding every other variable by a Poisson one,
     P(N >= m) <= (e^v T_a)^(m-a) / (m-a)!, for each a < m; the best of these is taken.

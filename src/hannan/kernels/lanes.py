@@ -55,7 +55,7 @@ def _pointer(context, builder, signature, args):
 
 @njit
 def aligned(size):
-    """So many float32 from the beginning of a cache line on: a load across two takes twice as long.
+    """Allocate float32 from the beginning of a cache line: loads across two lines are slow.
 
     The numbers are not set.
     """
@@ -89,7 +89,7 @@ def store(typing_context, array, offset, lanes):
 
 @intrinsic
 def stream(typing_context, array, offset, lanes):
-    """The same past the caches, for what is not read again soon.
+    """Store lanes past the caches, for numbers that are not read again soon.
 
     The address must be a multiple of the size of sixteen numbers.
     """
@@ -106,7 +106,7 @@ def stream(typing_context, array, offset, lanes):
 
 @intrinsic
 def splat(typing_context, number):
-    """The same number in every lane."""
+    """Fill every lane with one number."""
 
     def generate(context, builder, signature, args):
         undefined = ir.Constant(_vector(signature.args[0]), ir.Undefined)
@@ -189,7 +189,7 @@ def gather(typing_context, array, places):
 
 @intrinsic
 def smallest(typing_context, a):
-    """The smallest of the sixteen numbers."""
+    """Return the smallest of the sixteen numbers."""
 
     def generate(context, builder, signature, args):
         best = args[0]
@@ -203,7 +203,7 @@ def smallest(typing_context, a):
 
 @intrinsic
 def total(typing_context, a):
-    """The sum of the sixteen numbers: halves are added until one is left."""
+    """Sum the sixteen numbers: halves are added until one number is left."""
 
     def generate(context, builder, signature, args):
         found = args[0]
@@ -240,7 +240,7 @@ def _total(a):
 
 @intrinsic
 def lowest_bit(typing_context, word):
-    """Number of the lowest set bit of a word that is not zero."""
+    """Return the number of the lowest set bit of a word that is not zero."""
 
     def generate(context, builder, signature, args):
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
@@ -250,7 +250,7 @@ def lowest_bit(typing_context, word):
 
 @intrinsic
 def count_bits(typing_context, word):
-    """Number of set bits of a word."""
+    """Count the set bits of a word."""
 
     def generate(context, builder, signature, args):
         return builder.ctpop(args[0])

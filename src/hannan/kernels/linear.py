@@ -1,7 +1,7 @@
 r"""Linear scores by ridge regression, their Gaussian noise, and the distribution of the best one.
 
-The design :math:`A = \lambda I + \sum x x^\top = U^\top U` is kept as its upper Cholesky factor U,
-row by row, and updated in place.
+The design :math:`A = \lambda I + \sum x x^\top = U^\top U` is stored as its upper Cholesky factor
+U, row by row, and updated in place.
 """
 
 import math
@@ -24,7 +24,7 @@ _TURN = 2.0 * math.pi * _TO_UNIT
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
 _NODES = -1.0 + 7.5 * _NODES
 _WEIGHTS = 7.5 * _WEIGHTS
-_LOST = 1e-10  # of a pivot, what must be left of it
+_LOST = 1e-10  # least part of a pivot that must be left
 
 # exp(r) for |r| <= log(2)/2: Taylor's series, which is off by less than 1e-17.
 _EXP = np.array([1.0 / math.factorial(n) for n in range(13, -1, -1)])
@@ -222,7 +222,7 @@ def perturb(v, g, factor, scores):
 
 @njit
 def polynomial(coefficients, x, out):
-    """By Horner's rule, from the highest power down, for a multiple of sixteen numbers."""
+    """Evaluate by Horner's rule, from the highest power down, for a multiple of 16 numbers."""
     for i in range(0, x.size, WIDTH):
         base, value = lanes.load(x, i), lanes.splat(coefficients[0])
         for n in range(1, coefficients.size):
@@ -234,8 +234,8 @@ def polynomial(coefficients, x, out):
 def normal_tails(t, density, survival):
     """exp(-t^2/2), and the probability that a standard normal number exceeds t.
 
-    For a multiple of sixteen numbers at once, in vector instructions, which the functions of the C
-    library are not made of.
+    For a multiple of sixteen numbers, in vector instructions, which the functions of the C
+    library do not use.
     """
     size = t.size
     x, power = np.empty(size), np.empty(size)
@@ -262,7 +262,7 @@ def normal_tails(t, density, survival):
 
 @fast
 def normal_lesson(scores, sigma, action, loss, leverage, trials, distribution):
-    """What `distribution.lesson` says for normal noise; a loss moves its score by the leverage."""
+    """Compute `distribution.lesson` for normal noise; a loss moves its score by the leverage."""
     normal_distribution(scores, sigma, -1, 0.0, distribution)
     weight = trial_weight(distribution[action], trials)
     amount = weight * loss

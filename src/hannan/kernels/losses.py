@@ -1,4 +1,4 @@
-"""Checks of losses, guesses and rows at the boundary, in one pass; and what a hint costs."""
+"""Checks of losses, predictions and rows of users in one pass, and the cost of a hint."""
 
 import numpy as np
 
@@ -50,9 +50,12 @@ def gap(values, others):
 
 @njit
 def price(distribution, values, advice, action, share):
-    """By the estimates alone; the base's probability of the action over the real one; its value.
+    """Return the hint's price by the estimates, a ratio of probabilities, and the action's value.
 
-    `distribution` is that of the base, which is followed but for a `share` of the rounds.
+    The price is the estimate of the hint minus the base's mean estimate. The ratio is the base's
+    probability of the action over the real one.
+
+    `distribution` is that of the base, which is followed except in a `share` of the rounds.
     """
     expected = values[advice]
     for k in range(distribution.size):

@@ -52,7 +52,7 @@ def kruskal_rows(costs, tail, head, n_nodes, out):
             parent[v] = v
         missing = n_nodes - 1
         for k in np.argsort(costs[i], kind="mergesort"):
-            if costs[i, k] == np.inf:  # closed, and so is all that comes after it
+            if costs[i, k] == np.inf:  # unavailable, as are all later edges
                 break
             a = _root(parent, tail[k])
             b = _root(parent, head[k])
@@ -66,7 +66,7 @@ def kruskal_rows(costs, tail, head, n_nodes, out):
 
 @njit(nogil=True)
 def kruskal(costs, tail, head, n_nodes):
-    """The edges of the cheapest spanning tree, sorted."""
+    """Return the edges of the cheapest spanning tree, sorted."""
     inside = np.empty((1, costs.size), np.bool_)
     kruskal_rows(costs.reshape((1, costs.size)), tail, head, n_nodes, inside)
     return np.flatnonzero(inside[0])
@@ -74,7 +74,7 @@ def kruskal(costs, tail, head, n_nodes):
 
 @njit(nogil=True)
 def partition(costs, order, starts, capacities, below):
-    """The cheapest elements of all groups, sorted."""
+    """Return the cheapest elements of all groups, sorted."""
     inside = np.empty((1, costs.size), np.bool_)
     partition_rows(costs.reshape((1, costs.size)), order, starts, capacities, below, inside)
     return np.flatnonzero(inside[0])
@@ -124,9 +124,9 @@ def partition_resample(
 
 @njit
 def _is_bridge(costs, edge, tail, head, start, near, far, side, stacks, mark):
-    """Whether edges that come before this one do not connect its ends.
+    """Return whether edges that come before this one do not connect its ends.
 
-    What these edges lead to is looked for from both ends in turn, until the searches meet or one of
+    A search goes along these edges from both ends in turn, until the searches meet or one of
     them is over; that is soon, as either few edges are cheaper or most are. The edges at node v are
     near[start[v] : start[v + 1]], and lead to `far`. `side` holds marks below `mark`.
     """
@@ -164,7 +164,7 @@ def tree_resample(
 ):  # fmt: skip
     """Go through rows of noise until every edge was in the cheapest tree `successes` times.
 
-    No tree is made: of the edges still wanted it is asked whether they are in it. Returns and
+    No tree is built: each edge that is still needed is tested for membership. Returns and
     updates as `partition_resample` does; `first`, `near` and `far` are the edges at each node, as
     in `_is_bridge`.
     """

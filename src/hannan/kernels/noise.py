@@ -5,7 +5,7 @@ The address of a variate is (key, stream, draw, cell). It is the counter of Phil
 so serves four neighbouring cells of one draw. A word becomes a Laplace variate by inversion: its
 lowest bit is the sign and the other 31 bits, as u in (0, 1), give the size :math:`-\log u`.
 
-Sixteen consecutive draws are made at once, one in each lane.
+Sixteen consecutive draws are made together, one in each lane.
 """
 
 import math
@@ -49,7 +49,7 @@ _P7, _P6, _P5, _P4, _P3, _P2, _P1, _P0 = (
 
 @njit(inline="always")  # a call would prevent `_words` from being vectorised
 def philox(key, c0, c1, c2, c3):
-    """The four random words of a counter; all words are held in uint64."""
+    """Compute the four random words of a counter; all words are uint64."""
     k0 = key & _LOW
     k1 = key >> _32
     for _ in range(10):
@@ -135,7 +135,7 @@ def laplace_cells(key, stream, draw, start, out):
 
 @njit
 def laplace_one(key, stream, draw, cell):
-    """Unit Laplace noise of one cell in one draw, to more digits than `fill_laplace`."""
+    """Compute unit Laplace noise of one cell in one draw, to more digits than `fill_laplace`."""
     n = uint64(draw)
     words = philox(key, uint64(cell // 4), uint64(stream), n & _LOW, n >> _32)
     word = words[cell % 4]
@@ -145,7 +145,7 @@ def laplace_one(key, stream, draw, cell):
 
 @njit
 def uniform(key, stream, draw):
-    """A number in [0, 1) for each draw."""
+    """Return a number in [0, 1) for a draw."""
     n = uint64(draw)
     high, low, _, _ = philox(key, uint64(0), uint64(stream), n & _LOW, n >> _32)
     return ((high << uint64(21)) ^ (low >> uint64(11))) * 2.0**-53
@@ -153,14 +153,14 @@ def uniform(key, stream, draw):
 
 @njit
 def uniforms(key, stream, first, out):
-    """The same for a block of draws, from the first on."""
+    """Write `uniform` numbers for a block of draws, from the first on."""
     for i in range(out.size):
         out[i] = uniform(key, stream, first + i)
 
 
 @njit
 def _shuffle(src, src_step, src_start, dst, dst_step, dst_start):
-    """One of the four passes that transpose sixteen vectors of sixteen lanes."""
+    """Make one of the four passes that transpose sixteen vectors of sixteen lanes."""
     for i in range(WIDTH // 2):
         a = lanes.load(src, src_start + i * src_step)
         b = lanes.load(src, src_start + (i + WIDTH // 2) * src_step)
@@ -170,7 +170,7 @@ def _shuffle(src, src_step, src_start, dst, dst_step, dst_start):
 
 @njit
 def _shuffle_away(src, dst, dst_step, dst_start):
-    """The last of them, past the caches."""
+    """Make the last pass of the transposition, past the caches."""
     for i in range(WIDTH // 2):
         a = lanes.load(src, i * WIDTH)
         b = lanes.load(src, (i + WIDTH // 2) * WIDTH)

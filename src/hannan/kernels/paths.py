@@ -37,7 +37,7 @@ def fill(key, stream, first, block):
 
 @njit
 def _solve(costs, flat, base, scale, graph, value, choice):
-    """The smallest cost from each node to the target, and the edge to take, in one draw.
+    """Compute each node's smallest cost to the target, and the edge to take, in one draw.
 
     `base` is where edge 0 of the draw stands. Without noise (scale 0) `flat` is not read.
     """
@@ -60,7 +60,7 @@ def _solve(costs, flat, base, scale, graph, value, choice):
 
 @njit
 def _solve_tile(costs, flat, base, scale, graph, value, choice):
-    """The same for the sixteen draws of a tile at once, in the same order of operations."""
+    """Run `_solve` for the sixteen draws of a tile, in the same order of operations."""
     start, head, cell, _, _ = graph
     factor = lanes.splat(float64(scale))
     infinite = lanes.splat(np.inf)
@@ -101,9 +101,9 @@ def _trace(choice, lane, width, graph, out, first):
 
 @njit(nogil=True)
 def act(costs, block, row, scale, graph, longest):
-    """The edges of the best path under one draw, and its value.
+    """Find the edges of the best path under one draw, and its value.
 
-    There are none, and the value is infinite, where every path has a closed one.
+    If every path has an unavailable edge, there are no edges, and the value is infinite.
     """
     ids, nodes = graph[4], graph[0].size - 1
     value, choice = np.empty(nodes, np.float64), np.empty(nodes, np.int32)
@@ -129,7 +129,7 @@ def settle(costs, losses, block, row, scale, graph, longest):
 
 @njit(nogil=True)
 def leaders(costs, block, row, scale, graph, out, stops, values):
-    """The best paths under the draws in rows row, row + 1, … of the block, one after another.
+    """Find the best paths under the draws in rows row, row + 1, … of the block.
 
     Path k is out[stops[k-1]:stops[k]], from the source on; values[k] is its value.
     """
@@ -151,7 +151,7 @@ def leaders(costs, block, row, scale, graph, out, stops, values):
 
 @njit(nogil=True)
 def interval_minima(prefix, start, head, cell):
-    """The length of the best path at costs prefix[:, j] - prefix[:, i], for all i < j.
+    """Compute the lengths of best paths at costs prefix[:, j] - prefix[:, i], for all i < j.
 
     Sixteen j at a time, so the last sixteen columns are padding.
     """
@@ -228,7 +228,7 @@ def log_count(start, head):
 
 @njit
 def longest(start, head):
-    """The number of edges of the longest path from the source to the target."""
+    """Return the number of edges of the longest path from the source to the target."""
     length = np.zeros(start.size - 1, np.int64)
     for v in range(1, start.size - 1):
         for i in range(start[v], start[v + 1]):

@@ -2,7 +2,7 @@
 
 For small dense programs whose costs change from call to call: the last basis stays feasible.
 Element j of the K has the column columns[j]; row r has a slack, element K + r, which is never
-negative, and 0 where the row is an equation. What is not basic is at 0, or at 1 where `upper`.
+negative, and 0 if the row is an equation. A nonbasic variable is at 0, or at 1 where `upper`.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ _ZERO = 1e-9  # reduced costs and pivots below this count as zero
 
 @njit
 def _multipliers(columns, costs, basis, inverse, duals, reduced):
-    """The multipliers of the rows, and the reduced costs of the elements."""
+    """Compute the multipliers of the rows, and the reduced costs of the elements."""
     K, m = columns.shape
     for r in range(m):
         total = 0.0
@@ -31,7 +31,7 @@ def _multipliers(columns, costs, basis, inverse, duals, reduced):
 
 @njit
 def _entering(reduced, duals, equal, basic, upper, first):
-    """What is not basic and gains most when it moves; -1 if nothing gains. Or the first such."""
+    """Choose the nonbasic variable of largest gain, or the first with a gain; -1 if none."""
     K = reduced.size
     best, found = _ZERO, -1
     for j in range(K + duals.size):

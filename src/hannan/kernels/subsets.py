@@ -1,6 +1,6 @@
 """The m smallest of K numbers, ties to the smallest index.
 
-A binary heap holds the m smallest so far, the largest of them on top; elements are visited in
+A binary heap holds the m smallest so far, the largest of them on top. Elements are visited in
 order, so one that equals the top has the larger index and is not taken.
 """
 
@@ -78,7 +78,7 @@ def smallest(totals, z, scale, m, below, values, where):
 
 @njit(nogil=True)
 def select(totals, z, scale, m, below):
-    """The m smallest, sorted by index."""
+    """Return the m smallest, sorted by index."""
     values = np.empty(m)
     where = np.empty(m, np.intp)
     size = smallest(totals, z, scale, m, below, values, where)

@@ -9,7 +9,7 @@ level. One more cell with costs c takes it to
 
 where `price` is an extra charge for each switch.
 
-The same step goes forwards from the first cell and backwards from the last one, and two states that
+A step can go forwards from the first cell and backwards from the last one, and two states that
 meet at a cell give the best cost of every policy in it: no traceback is needed. States are flat, a
 multiple of sixteen policies for each level; policies beyond the last cost +inf.
 
@@ -42,7 +42,7 @@ def project(z, n_actions, contexts, columns, starts, members, out):
 
 @njit
 def _step(state, least, row, price):
-    """One more cell."""
+    """Add one more cell."""
     width = row.size
     ceiling = np.inf
     for q in range(least.size):
@@ -133,7 +133,7 @@ def solve(totals, g, end, fakes, scale, price, levels, best):
 
 @njit
 def choose(row, best):
-    """The first policy with the smallest cost, in one cell and in all others."""
+    """Return the first policy with the smallest total cost in one cell and in all others."""
     found = 0
     value = row[0] + best[0]
     for n in range(1, best.size):
@@ -146,13 +146,13 @@ def choose(row, best):
 
 # Below, every entry of a state also stores its sequence: `count[q, n]` pieces, of which piece j
 # begins at cell since[q, n, j] and plays who[q, n, j]. Among sequences of equal cost the first is
-# kept: the smaller first policy; then, where two differ for the first time, the one that does not
+# stored: the smaller first policy; then, where two first differ, the sequence that does not
 # switch, or the smaller policy if both do.
 
 
 @njit
 def _before(pieces, q, n, p, m):
-    """Whether the sequence of (q, n) comes before that of (p, m)."""
+    """Return whether the sequence of (q, n) comes before that of (p, m)."""
     count, since, who = pieces
     a, b = count[q, n], count[p, m]
     for j in range(min(a, b)):
@@ -208,7 +208,7 @@ def extend(totals, start, stop, fakes, scale, price, value, pieces):
 
 @njit(nogil=True)
 def pick(totals, g, fakes, scale, price, value, pieces, behind, behind_least):
-    """The first of the best sequences: (its entry, its cost); `behind` is the state after g."""
+    """Find the first of the best sequences: its entry and cost; `behind` is the state after g."""
     row = np.empty(totals.shape[1])
     costs(totals, g, fakes, scale, row)
     levels, policies = value.shape
@@ -225,7 +225,7 @@ def pick(totals, g, fakes, scale, price, value, pieces, behind, behind_least):
 
 @njit
 def partition(values, price, levels):
-    """The ends of the intervals of a best partition into `levels` intervals at most.
+    """Find the ends of the intervals of a best partition into at most `levels` intervals.
 
     values[i, j] is the cost of the cells i .. j - 1 as one interval. Among best partitions the
     one with the longest first interval is found, of those the one with the longest second, ….

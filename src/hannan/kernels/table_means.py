@@ -1,4 +1,4 @@
-"""Means of a table: what to recommend.
+"""Means of a table, and the element that they recommend.
 
 A row has the sums and the numbers of observations of a context, [2, K]. `errors` are the sum of
 squared errors on all contexts and the number of rounds, both faded.
@@ -11,12 +11,12 @@ import numpy as np
 from hannan.kernels.blend import deviation
 from hannan.kernels.compiling import njit
 
-FORGETTING = 0.999  # of the sums of squared errors, with every round
+FORGETTING = 0.999  # discount per round of the sums of squared errors
 
 
 @njit
 def advise(row, errors, alpha, estimate):
-    """The element of the least shrunk mean less its width; `estimate` gets the plain means."""
+    """Return the element of least shrunk mean less its width; write means to `estimate`."""
     width = alpha * deviation(errors)
     best, least = 0, np.inf
     for k in range(row.shape[1]):

@@ -37,7 +37,7 @@ def settle(totals, x, key, stream, draw, place, scale, losses):
 
 @njit
 def policy(totals, key, stream, draw, places, scale, out):
-    """The whole leader under one draw, one action per context; returns its total value."""
+    """Find the leader under one draw, an action per context; return its total value."""
     z = np.zeros(totals.shape[1], np.float32)
     value = 0.0
     for x in range(totals.shape[0]):

@@ -27,7 +27,7 @@ def _extend(i, j, totals, z, places, scale, right):
 
 @njit
 def leader(totals, z, places, scale, code):
-    """The value of the best threshold: first constants, then the largest threshold."""
+    """Return the value of the best threshold: ties to constants, then the largest threshold."""
     n, K = totals.shape
     noisy = places.size if scale != 0.0 else 0
     whole, right = np.zeros(K), np.zeros(K)
@@ -63,7 +63,7 @@ def act(totals, places, block, row, scale, place):
 
 @njit(nogil=True)
 def leaders(totals, places, block, start, stop, scale, codes, minima):
-    """The leader under each of some rows of the block, with its value."""
+    """Find the leader under each of some rows of the block, with its value."""
     for row in range(start, stop):
         minima[row - start] = leader(totals, block[row], places, scale, codes[row - start])
 

@@ -30,7 +30,7 @@ def add(table, shape, counts, losses):
 
 @njit
 def split_value(below, whole, shape):
-    """The value of the best stump below a cut plus that of the best one for the rest."""
+    """Return the value of the best stump below a cut plus that of the best one for the rest."""
     G, C, K, _ = shape
     top = G * C * K * WIDTH
     infinite = lanes.splat(np.inf)
@@ -71,7 +71,7 @@ def _branches(below, whole, shape, code):
 
 @njit
 def best_tree(table, z, scale, shape, whole, below, code):
-    """The value of the best tree, which is written to `code`.
+    """Return the value of the best tree, and write the tree to `code`.
 
     First come stumps in their own order, then the smallest root feature, its largest cut, the
     first stump below and the first stump from the cut on.
@@ -97,7 +97,7 @@ def best_tree(table, z, scale, shape, whole, below, code):
 
 @njit
 def plays(code, counts):
-    """The action of a coded tree on a context."""
+    """Return the action of a coded tree on a context."""
     if code[0] >= 0 and code[1] >= counts[code[0]]:
         return histograms.plays(code[6:10], counts)
     return histograms.plays(code[2:6], counts)
@@ -114,7 +114,7 @@ def act(table, shape, block, row, scale, counts):
 
 @njit(nogil=True)
 def leaders(table, shape, block, start, stop, scale, codes, minima):
-    """The leader under each of some rows of the block, with its value."""
+    """Find the leader under each of some rows of the block, with its value."""
     whole, below = np.empty(width(shape)), np.empty(width(shape))
     for row in range(start, stop):
         minima[row - start] = best_tree(
@@ -181,7 +181,7 @@ def fill(key, stream, first, bins, order, heavy, shape, pairs, block):
 
 @njit
 def grow(counts, losses, shape, code):
-    """The value of the best tree of depth two for some contexts, without a table of them."""
+    """Return the value of the best tree of depth two for some contexts, without a table."""
     _, C, _, F = shape
     size = width(shape)
     whole, below, kept = np.zeros(size), np.empty(size), np.empty(size)

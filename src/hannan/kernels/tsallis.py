@@ -1,4 +1,4 @@
-"""Tsallis-INF: the distribution of an action whose probabilities minimise loss less Tsallis entropy."""
+"""Tsallis-INF: action distributions that minimise loss less Tsallis entropy."""
 
 import math
 
@@ -40,13 +40,13 @@ def distribution(totals, eta, out):
 
 @njit
 def capped_distribution(totals, values, advice, share, kept, eta, top, baseline, out):
-    """The distribution with `values` as a baseline, as large as the guarantee allows; both are written.
+    """Write the distribution with `values` as a baseline, as large as the guarantee allows.
 
-    Losses are at most `top`; `kept` is what exploration leaves to the distribution and its advice.
+    Writes the baseline, too. Losses are at most `top`; exploration leaves the probability `kept`.
 
-    A baseline that was too high then moves the distribution no more than a loss would: with the
+    A baseline that was too high then moves the distribution at most as much as a loss: with the
     weight
-    1/q of an action the step is at most half of what the entropy withstands.
+    1/q of an action the step is at most half of the largest step that the entropy allows.
     """
     K = totals.size
     tilted = np.empty(K)

@@ -1,4 +1,4 @@
-"""What instability costs a few leaders, and a perturbed leader among a few numbers."""
+"""Instability costs of a few leaders, and a perturbed leader among a few numbers."""
 
 from numba import int64
 
@@ -22,7 +22,7 @@ def measure(state, discounts, top, before, after):
 
 @njit
 def choose(totals, key, stream, number, scale):
-    """The smallest of the totals under one draw of noise; ties to the first."""
+    """Return the index of the smallest total under one draw of noise; ties to the first."""
     return act(totals.reshape((1, -1)), int64(0), key, stream, number, int64(0), scale)
 
 

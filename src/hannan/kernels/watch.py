@@ -61,7 +61,7 @@ def add(sums, moments, absent, played, copied, weight, loss, columns, centres, o
     """Add the terms of a round with this loss to sums[policy, f, column].
 
     f = 0 stands for the loss, f = 1 for one minus it. The rows of `columns` are rates λ, ψ(λ), θ,
-    guesses g, 1/λ, and whether a column is centred. A term is ψ(x - g)² - λx with
+    predictions g, 1/λ, and whether a column is centred. A term is ψ(x - g)² - λx with
     x = f (min(v, 1/λ) - θ), v being the policy's ratio: the `played` share times a weight, plus the
     `copied` share. In a centred column it is ψ_B z² - λ(z + m) with z = (v - θ)(f - V(a)), at most
     1/λ, and m = V(π) - θ<q, V>. centres[policy] is V(π), the largest ratio, and the largest and the
@@ -89,7 +89,7 @@ def add(sums, moments, absent, played, copied, weight, loss, columns, centres, o
 
 @njit
 def reserve(sums, played, copied, weight, columns, centres, own):
-    """Add the largest terms that a round without an answer may have, for any loss in [0, 1].
+    """Add the largest terms that a round without feedback may have, for any loss in [0, 1].
 
     A term is convex in the loss up to the cap on z, beyond which it is constant, so it is largest
     at an end.
@@ -107,7 +107,7 @@ def lowest(sums, kinds, reserves, rates, log_prior, start, stop, log_odds, steps
     """out[policy, f]: the least sum of targets that the columns from start to stop of sums allow.
 
     It is the root T of Σ_j prior_j exp(-λ_j T - V_j) = exp(log_odds), V being the sums and, for
-    kinds[policy, kind] rounds without an answer, their reserves[kind, column]. The logarithm of the
+    kinds[policy, kind] rounds without feedback, their reserves[kind, column]. The logarithm of the
     left side is convex and falls, so Newton's method climbs to the root, from where the largest
     term alone would reach it: every step is a bound.
     """

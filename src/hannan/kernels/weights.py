@@ -28,7 +28,7 @@ SIZE = _FIRST + WIDTH
 """Numbers in a state."""
 
 _ROUNDING = 1e-9  # whether a sum is enough must not depend on the order of its terms
-_COINS = 8  # a stream of its own; smaller ones belong to noise and to learners
+_COINS = 8  # a separate stream; smaller numbers belong to noise and to learners
 
 _NODES, _SHARES = np.polynomial.legendre.leggauss(WIDTH)
 # Before τ the integrand is no steeper than exp(-r s): sixteen nodes are exact for r up to ten.
@@ -37,14 +37,14 @@ _NODES, _SHARES = 0.5 * (1.0 + _NODES), 0.5 * _SHARES
 
 @njit
 def _mean_over_orders(state, n):
-    """The mean over all orders of 1 + P_1 + … + P_n."""
+    """Return the mean over all orders of 1 + P_1 + … + P_n."""
     products = lanes.load(state, _FIRST)
     return (n + 1.0) * lanes.total(lanes.mul(products, lanes.load(_SHARES, 0)))
 
 
 @njit
 def take(state, n, p, most, enough, key, draw):
-    """One more draw, number n + 1 of at most L - 1 = `most`; whether another one is needed.
+    """Add draw n + 1 of at most L - 1 = `most`; return whether another one is needed.
 
     The state need not be set before the first. Its random number is that of `key` and `draw`.
     """
@@ -78,7 +78,7 @@ def take(state, n, p, most, enough, key, draw):
 
 @njit(nogil=True)
 def take_all(state, n, chances, most, enough, key, first):
-    """Draws with these probabilities, as many as are needed: how many, and whether more are."""
+    """Take draws until the weight is known; return their number, and whether more are needed."""
     for i in range(chances.size):
         if not take(state, n + i, chances[i], most, enough, key, first + i):
             return i + 1, False
@@ -95,7 +95,7 @@ def chance(gap, smooth):
 
 @njit
 def after_trials(hits, reached, successes, limit, out):
-    """Weights of elements that were drawn until they had so many successes, or `limit` was met.
+    """Compute weights of elements drawn until each had `successes` successes, or `limit` draws.
 
     N / r, where success number r was draw number N; else L / (S + 1), after S successes.
     """
