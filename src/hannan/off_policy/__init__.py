@@ -1,4 +1,4 @@
-"""What other policies would have paid, from a log of what one did."""
+"""Off-policy evaluation: the mean outcome of policies, estimated from logged decisions."""
 
 from hannan.off_policy.estimators import Estimate, evaluate
 from hannan.off_policy.log import Log, LoggedDecision

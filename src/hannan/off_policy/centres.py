@@ -1,4 +1,4 @@
-"""Predicted losses of a round, which take variance out of statements about policies."""
+"""Predicted losses of a round, which make the intervals of a `Watch` narrower."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.kernels import watch as kernel
 
-_LARGEST = 1e300  # ratio π(a)/q(a): that of an action that is never drawn
+_LARGEST = 1e300  # ratio π(a)/q(a) of an action that is never drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,11 +24,11 @@ class Centre(Stored):
     Attributes
     ----------
     rows
-        For each policy, and in the last row for the action distribution itself: the predicted
+        A row for each policy, and a last row for the action distribution itself: the predicted
         loss, the largest ratio π(a)/q(a), and the largest and the smallest predicted loss of the
-        actions that it may choose.
+        actions with a positive probability.
     own
-        The predicted loss of the action that was drawn.
+        Predicted loss of the action that was drawn.
     """
 
     rows: FloatArray
@@ -55,15 +55,15 @@ class Centre(Stored):
 
         Parameters
         ----------
-        aims
-            The action of each policy; -1 for one that does as the action distribution does.
+        targets
+            Action of each policy; -1 for a policy that copies the action distribution.
         action
-            The action that was drawn.
+            Action that was drawn.
         chances, values
-            The probability and the predicted loss of every action; unavailable actions have
-            probability 0, and predictions are cut off at 0 and 1.
+            Probability and predicted loss of every action. Unavailable actions have probability 0.
+            Predictions are clipped to [0, 1].
         spread
-            Whether the first policy chooses one of all actions at random.
+            Whether the first policy chooses uniformly at random among all actions.
         """
         rows = kernel.centre(targets, chances, values, spread)
         return cls(rows, min(max(float(values[action]), 0.0), 1.0))
@@ -74,7 +74,7 @@ class Centre(Stored):
 
 
 def nothing_predicted(policies: int) -> FloatArray:
-    """Return the rows of a round without predictions: no column is centred then."""
+    """Return the rows of a round without predictions, for which no column is centred."""
     rows = np.zeros((policies + 1, 4))
     rows[:, 1] = rows[:, 2] = np.inf
     return rows

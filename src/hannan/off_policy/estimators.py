@@ -1,4 +1,4 @@
-"""Estimates of the mean outcome of a policy, from a log of another one."""
+"""Estimates of the mean outcome of a policy, from a log of another policy."""
 
 from __future__ import annotations
 
@@ -35,27 +35,28 @@ _INTERVALS = ("normal", "bootstrap", "bernstein")
 
 _PLURAL = {"loss": "losses", "reward": "rewards"}
 _ASSUMED = (
-    "propensities were estimated: right only if the contexts hold every reason for the logged "
-    "choices that also matters for the outcomes"
+    "propensities were estimated: right only if the contexts contain every variable that "
+    "influenced both the logged actions and the outcomes"
 )
-_FEW = 50  # rounds' worth, below which the central limit theorem is a poor guide
-_CLEARLY = 0.9  # of a standard error, from which on another estimator is not worth a change
-_HEAVY = 0.1  # share of one round in all weight
-_ROUNDED = 0.01  # how far ratios may be off where a log holds rounded propensities
+_FEW = 50  # effective sample size, below which the central limit theorem is a poor guide
+_CLEARLY = 0.9  # ratio of standard errors, from which "dr" is not replaced
+_HEAVY = 0.1  # share of one round in the total weight
+_ROUNDED = 0.01  # error of mean ratios if a log has rounded propensities
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The mean outcome of a policy minus the mean outcome of what it is compared with.
+    """The mean outcome of a policy minus the mean outcome of its comparison.
 
     Attributes
     ----------
     value
         The estimate, in the units of the log; positive if the policy's outcomes are larger.
     standard_error
-        Its standard error. The two means come from the same rounds, so it is not the sum of theirs.
+        Standard error of the difference. The two means come from the same rounds, so it differs
+        from the error of independent means.
     interval
-        (low, high) of the level and by the method of the `Estimate`.
+        Confidence interval (low, high), with the level and the method of the `Estimate`.
     """
 
     value: float
@@ -82,31 +83,31 @@ class Estimate:
     value
         The estimate.
     standard_error
-        Its standard deviation, estimated from how the rounds vary.
+        Standard error of the estimate, from the variance between rounds.
     interval
-        (low, high) of confidence `level`, by the method `kind`.
+        Confidence interval (low, high) of level `level`, by the method `kind`.
     estimator
         The estimator that was used, "dr", "snips" or "ips".
-    mass
-        The mean importance weight π/q, which is 1 on average if every action of the policy had a
-        positive probability in the log. The share that is missing to 1, times the largest loss, is
-        how far "ips" is too low.
+    mean_weight
+        Mean importance weight π/q. Its expectation is 1 if every action of the policy had a
+        positive probability in the log. If it is below 1, "ips" is too low by up to the difference
+        times the largest loss.
     effective
-        The effective sample size, (Σρ)²/Σρ²: how many rounds of the policy's own play would tell
-        as much.
+        Effective sample size (Σρ)²/Σρ²: the number of rounds of the policy itself that would be
+        as informative.
     heaviest
-        The largest importance weight.
+        Largest importance weight.
     notes
         Warnings about this estimate.
     unit
         "reward" or "loss".
     logged
-        The mean of the logged outcomes.
+        Mean of the logged outcomes.
     difference
-        The policy's mean minus the logged mean, or minus that of the policy `against`, with its
+        The policy's mean minus the logged mean, or minus the mean of the policy `against`, with an
         interval.
     compared
-        Words for the policy of that comparison.
+        Description of the comparison, with its mean.
     """
 
     value: float
@@ -136,11 +137,11 @@ class Estimate:
         return self.interval[1]
 
     def to_frame(self) -> Any:
-        """Return one row, as a frame.
+        """Return a frame with one row.
 
-        The columns: unit, estimate, low, high, standard_error; compared, difference,
-        difference_low, difference_high; logged, level, interval, estimator, rounds, effective,
-        mass, heaviest.
+        The columns are unit, estimate, low, high, standard_error, compared, difference,
+        difference_low, difference_high, logged, level, interval, estimator, rounds, mean_weight,
+        effective and heaviest.
         """
         gap = self.difference
         row = {
@@ -163,8 +164,8 @@ class Estimate:
     def plot(self, ax: Any = None) -> Any:
         """Draw the estimate with its interval, and return matplotlib's axes.
 
-        The dashed line is the mean that the policy is compared with; below the axis is the
-        difference with its interval. Needs matplotlib (`pip install 'hannan[report]'`).
+        The dashed line is the mean of the comparison. The difference and its interval are below
+        the axis. Needs matplotlib (`pip install 'hannan[report]'`).
 
         Parameters
         ----------
@@ -199,7 +200,7 @@ class Estimate:
 
     @property
     def _estimated(self) -> str:
-        """The estimate, its interval, and how it was made."""
+        """Sentence with the estimate, its interval and the method."""
         return (
             f"mean {self.unit} {self.value:.4g}, {100.0 * self.level:.4g} % interval "
             f"{self.low:.4g} to {self.high:.4g} ({self.estimator}, {self.kind}; {self.rounds:,} "
@@ -208,7 +209,7 @@ class Estimate:
 
     @property
     def _gap(self) -> str:
-        """The difference and its interval."""
+        """Sentence with the difference and its interval."""
         gap, sure = self.difference, f"{100.0 * self.level:.4g} % interval"
         more = "more" if gap.value >= 0.0 else "less"
         ends = (gap.low, gap.high) if gap.value >= 0.0 else (-gap.high, -gap.low)
@@ -238,7 +239,7 @@ def evaluate(
     seed: int = 0,
     check: bool = True,
 ) -> Estimate:
-    r"""Estimate the mean outcome that a policy would have had, from the log of another one.
+    r"""Estimate the mean outcome of a policy from the log of another policy.
 
     With the importance weights :math:`\rho_t = \pi(a_t \mid x_t)/q_t(a_t)` of the policy to the
     logged one, the estimates of :math:`\frac1n \sum_t \sum_a \pi(a \mid x_t) \ell_t(a)` are
@@ -256,46 +257,48 @@ def evaluate(
     Parameters
     ----------
     log
-        The log.
+        The log, with at least two rounds.
     policy
-        As in `probabilities`.
+        The policy, as in `probabilities`.
     estimator
         "dr", "snips", "ips", or "auto": "dr", unless the standard error of "snips" is at least a
-        tenth smaller because the predictor does not explain the outcomes; then a note says so.
+        tenth smaller because the predictor does not explain the outcomes; a note then says so.
     against
         The comparison for `difference`: "logged" for the logged actions, or another policy. Both
         means come from the same rounds, and the interval uses that.
     model
-        m, for "dr": a predictor of losses, or a table [n, K] in the units of the log. Default:
-        `predictors.Ridge` if contexts are vectors or mappings, else `predictors.Mean`. Only a table
-        made without the outcomes it predicts keeps the estimate unbiased.
+        Predictions m for "dr": a predictor of losses, or a table [n, K] in the units of the log.
+        Default: `predictors.Ridge` if contexts are vectors or mappings, `predictors.Hybrid` for
+        menus, else `predictors.Mean`. The estimate stays unbiased only if a table was made without
+        the outcomes that it predicts.
     folds
-        None: each round is predicted from the rounds before it, so that the estimate stays unbiased
-        if the logging policy learned as it went; rounds that are sorted by their actions or
-        outcomes are shuffled for this. An integer k: round t is predicted from all
-        rounds s with s ≠ t modulo k, which are more; right if the logging policy was fixed.
+        None (default): each round is predicted from the rounds before it. The estimate then stays
+        unbiased if the logging policy learned during the log. Rounds that are sorted by actions or
+        outcomes are shuffled first. An integer k: round t is predicted from all rounds s with
+        s ≠ t modulo k, which are more rounds; right if the logging policy was fixed.
     inverse
-        The source of 1/q: "propensities", or "weights", the log's own estimates of 1/q.
+        Source of 1/q: "propensities" (default), or "weights", the log's estimates of 1/q.
     clip
-        Largest importance weight; larger ones are cut. This reduces the variance and adds a bias
-        towards 0 ("dr": towards the predictions). Default: none are cut.
+        Maximum importance weight; larger weights are cut. This reduces the variance and adds a bias
+        towards 0 ("dr": towards the predictions). Default: no maximum.
     interval
-        "normal" (central limit theorem) and "bootstrap" (percentiles): right in the limit of many
-        rounds only. "bernstein": right for any number of rounds, however the past entered the
-        logging, but wider; not for "snips", and needs `loss_range` and `max_ratio`.
+        "normal" (default, central limit theorem) and "bootstrap" (percentiles) are valid only in
+        the limit of many rounds. "bernstein" is valid for any number of rounds, even if the logging
+        policy depended on the past, but wider. It needs `loss_range` and `max_ratio`, and does not
+        work with "snips".
     level
         Confidence level of the intervals. Default 0.95.
     loss_range
-        (low, high) of the outcomes, in the units of the log. Predictions are moved there. Default:
-        the `value_range` of the log, except for interval="bernstein".
+        Range (low, high) of the outcomes, in the units of the log. Predictions are clipped to it.
+        Default: the `value_range` of the log, except for interval="bernstein".
     max_ratio
-        A bound on ρ that was known in advance, such as K for uniform logging. Default: `clip`.
+        Bound on ρ that was known in advance, such as K for uniform logging. Default: `clip`.
     samples
-        Number of samples of the bootstrap.
+        Number of bootstrap samples. Default 1000.
     draws
-        Number of draws for a learner that does not know its action distribution.
+        Number of draws for a learner that does not know its action distribution. Default 1000.
     seed
-        Seed of the bootstrap.
+        Random seed of the bootstrap. Default 0.
     check
         Whether to raise an error if the propensities cannot be right, as `check_propensities`
         does. Default True; each log is checked once.
@@ -336,9 +339,9 @@ def evaluate(
     other, compared = _Mean(log.outcomes, np.ones(len(log)), bounds, bounds), "the logged mean"
     if not (isinstance(against, str) and against == "logged"):
         rival = weigh(against)
-        other, compared = _mean(estimator, log, rival, guesses, bounds), "the compared policy's"
+        other, compared = _mean(estimator, log, rival, guesses, bounds), "the other policy's mean"
         more = [*_cautions(against), *_notes(rival.ratios, interval, rival.cut)]
-        notes += [f"compared policy: {note}" for note in more]
+        notes += [f"other policy: {note}" for note in more]
     by = _Method(interval, float(level), check_integer("evaluate", "samples", samples, 2), seed)
     return Estimate(
         value=mean.value,
@@ -356,7 +359,7 @@ def evaluate(
         logged=float(log.outcomes.mean()),
         difference=Difference(
             mean.value - other.value,
-            _standard_error(mean.influence - other.influence),  # paired: of the same rounds
+            _standard_error(mean.influence - other.influence),  # paired, from the same rounds
             by.interval(mean, other),
         ),
         compared=f"{compared} {other.value:.4g}",
@@ -373,32 +376,32 @@ def _check(log: Log, estimator: str, interval: str, inverse: str, level: float) 
         raise refuse("evaluate", "level", "a number in (0, 1)", level)
     if interval == "bernstein" and estimator == "snips":
         raise ParameterError(
-            "interval='bernstein' is for means of rounds, which 'snips' is not: use 'dr' or 'ips', "
-            "or another interval."
+            "interval='bernstein' does not work with estimator='snips'. Use 'dr' or 'ips', or "
+            "another interval."
         )
 
 
 def _bounds(log: Log, loss_range: Any) -> LossRange:
-    """Return the range of the outcomes, as stated or as far as the log knows it."""
+    """Return the range of the outcomes, from `loss_range` or from the log."""
     low, high = check_loss_range("evaluate", loss_range)
     if loss_range is None and log.value_range is not None:
         return log.value_range  # type: ignore[no-any-return]
     least, most = log.outcomes.min(), log.outcomes.max()
     if least < low or most > high:
         raise ParameterError(
-            f"loss_range={loss_range} does not hold the {_PLURAL[log.unit]} of the log, which go "
-            f"from {least:g} to {most:g}."
+            f"loss_range={loss_range} does not contain the {_PLURAL[log.unit]} of the log, which "
+            f"range from {least:g} to {most:g}."
         )
     return low, high
 
 
 def _top(loss_range: Any, max_ratio: float | None) -> float:
-    """Return the largest importance weight that was possible; an error if it is not known."""
+    """Return the largest possible importance weight; raise `ParameterError` if it is unknown."""
     if max_ratio is None or loss_range is None:
         raise ParameterError(
-            "interval='bernstein' holds for bounded terms: it needs loss_range=(low, high), and "
-            "max_ratio= (or clip=), a bound on how many times likelier the policy may make an "
-            "action than the log did, known in advance and not read off the log."
+            "interval='bernstein' needs loss_range=(low, high), and max_ratio= or clip=. max_ratio "
+            "is a bound on the policy's probability of an action divided by its propensity, which "
+            "must be known in advance and not taken from the log."
         )
     return check_positive("evaluate", "max_ratio", max_ratio)
 
@@ -425,9 +428,9 @@ def _weighed(
         ratios = np.minimum(ratios, clip)
     if top is None and not ratios.any():
         raise ParameterError(
-            f"policy= would have chosen the logged action in none of {len(log)} rounds, so the log "
-            f"does not show its mean {log.unit}. Log with a policy that tries all actions; "
-            "where it did, interval='bernstein' bounds the mean all the same."
+            f"policy= never chooses the logged action in the {len(log)} rounds, so the log "
+            f"has no information about its mean {log.unit}. Log with a policy that tries all "
+            "actions. If the logging policy did, interval='bernstein' still gives a bound."
         )
     if top is not None and ratios.max() > top * (1.0 + 1e-9):
         raise refuse("evaluate", "max_ratio", f"at least the {ratios.max():g} in the log", top)
@@ -438,7 +441,7 @@ def _weighed(
 class _Mean:
     """A mean Σ terms / Σ masses over rounds.
 
-    For bounded terms: `span` is the interval they lie in, `centre` that of their expectations.
+    `span` is the interval of bounded terms, `centre` the interval of their expectations.
     """
 
     terms: FloatArray
@@ -452,14 +455,14 @@ class _Mean:
 
     @property
     def influence(self) -> FloatArray:
-        """How far each round moves the mean, times their number."""
+        """Influence of each round on the mean, times the number of rounds."""
         return np.asarray((self.terms - self.value * self.masses) / self.masses.mean())
 
 
 def _mean(
     estimator: str, log: Log, judged: _Weighed, guesses: FloatArray | None, bounds: LossRange
 ) -> _Mean:
-    """Return the terms of an estimate."""
+    """Return an estimate as a mean of terms."""
     ratios, n, top = judged.ratios, len(log), judged.top or math.inf
     if estimator == "dr":
         assert guesses is not None
@@ -476,7 +479,7 @@ def _mean(
 
 
 def _chosen(log: Log, judged: _Weighed, guesses: Any) -> tuple[str, list[str]]:
-    """Choose "dr", unless the standard error of "snips" is clearly smaller, and say so."""
+    """Choose "dr", or "snips" with a note if its standard error is clearly smaller."""
     errors = {
         name: _standard_error(_mean(name, log, judged, guesses, (0.0, 1.0)).influence)
         for name in ("dr", "snips")
@@ -484,14 +487,14 @@ def _chosen(log: Log, judged: _Weighed, guesses: Any) -> tuple[str, list[str]]:
     if _CLEARLY * errors["dr"] <= errors["snips"]:
         return "dr", []
     return "snips", [
-        f"by snips, because predictions do not explain the {_PLURAL[log.unit]}: its standard error "
-        f"is {errors['snips']:.3g}, that of dr {errors['dr']:.3g}"
+        f"estimated by snips, because predictions do not explain the {_PLURAL[log.unit]}: its "
+        f"standard error is {errors['snips']:.3g}, the standard error of dr {errors['dr']:.3g}"
     ]
 
 
 @dataclass(frozen=True, slots=True)
 class _Method:
-    """How intervals are found, for a mean or for the difference of two."""
+    """Method of the intervals, for a mean or for the difference of two means."""
 
     kind: str
     level: float
@@ -548,7 +551,7 @@ def _predicted_losses(log: Log, model: Any, folds: int | None, loss_range: LossR
     table, contexts = np.zeros((len(log), log.n_actions)), log.rows
     if folds is None:
         guesser = _prepared(predictor, log)
-        # In a sorted log the rounds before one say which action or outcome it has.
+        # In a sorted log, earlier rounds would reveal the action or outcome of a round.
         order = np.random.default_rng(0).permutation(len(log)).tolist() if log.sorted else rounds
         for t in order:
             _guess(guesser, log, t, loss_range, table[t])
@@ -557,8 +560,8 @@ def _predicted_losses(log: Log, model: Any, folds: int | None, loss_range: LossR
     k = check_integer("evaluate", "folds", folds, 2)
     if not hasattr(predictor, "clone"):
         raise InputTypeError(
-            f"model={predictor!r} has no clone(), so it cannot be fitted once for each fold. Use "
-            "folds=None."
+            f"model={predictor!r} has no clone(), which folds={k} needs to fit it once for each "
+            "fold. Pass folds=None."
         )
     for fold in range(k):
         guesser = _prepared(predictor, log)
@@ -606,14 +609,14 @@ def _default(log: Log) -> Any:
         return Mean(by_context=False)
     return Mean(
         by_context=different <= len(log) / 2
-    )  # contexts that do not come again tell nothing
+    )  # a context that occurs once has no other rounds to learn from
 
 
 def _effective(ratios: FloatArray) -> float:
     top = ratios.max()
     if not top:
         return 0.0
-    shares = ratios / top  # squares of tiny ratios would be 0
+    shares = ratios / top  # avoids that squares of tiny ratios are 0
     return float(shares.sum() ** 2 / (shares**2).sum())
 
 
@@ -622,18 +625,19 @@ def _standard_error(terms: FloatArray) -> float:
 
 
 def _bernstein(terms: FloatArray, span: Interval, guesses: Interval, level: float) -> Interval:
-    r"""An empirical Bernstein interval for :math:`\frac1n \sum_t E[z_t \mid \text{past}]`.
+    r"""Return an empirical Bernstein interval for :math:`\frac1n \sum_t E[z_t \mid \text{past}]`.
 
-    With guesses :math:`\hat z_t` known before :math:`z_t`, and :math:`z_t \ge \hat z_t - c`,
+    With predictions :math:`\hat z_t` known before :math:`z_t`, and :math:`z_t \ge \hat z_t - c`,
 
     .. math:: \exp\Big(\lambda \sum_t (z_t - E_t[z_t])/c
               - \psi(\lambda) \sum_t (z_t - \hat z_t)^2/c^2\Big),
               \qquad \psi(\lambda) = -\log(1 - \lambda) - \lambda,
 
-    has a mean of at most 1 for each :math:`\lambda \in [0, 1)`, whatever the past does to the
-    distribution of the next term; so for any number of rounds fixed in advance, and for rounds that
-    depend on each other. A union over a few λ takes the place of the best one. The terms z lie in
-    `span`, their means in `guesses`, where running means are moved to be the :math:`\hat z_t`.
+    has a mean of at most 1 for each :math:`\lambda \in [0, 1)`, however the distribution of the
+    next term depends on the past. So the interval holds for any number of rounds fixed in advance,
+    and for dependent rounds. A union bound over a few λ replaces the best λ. The terms z lie in
+    `span`, and their means in `guesses`. The :math:`\hat z_t` are running means, clipped to
+    `guesses`.
     """
     n, mean = len(terms), float(terms.mean())
     before = np.concatenate(([0.0], np.cumsum(terms)[:-1])) / np.maximum(np.arange(n), 1)
@@ -645,7 +649,7 @@ def _bernstein(terms: FloatArray, span: Interval, guesses: Interval, level: floa
 
 
 def _deviation(V: float, n: int, c: float, level: float) -> float:
-    """How far a mean of n terms may lie above its expectation."""
+    """Return a bound on the distance of a mean of n terms above its expectation."""
     rates = 2.0 ** -np.arange(1.0, 2.0 + math.ceil(math.log2(n) / 2.0))
     log_odds = math.log(2.0 * len(rates) / (1.0 - level))
     psi = -np.log1p(-rates) - rates
@@ -653,29 +657,29 @@ def _deviation(V: float, n: int, c: float, level: float) -> float:
 
 
 def _cautions(policy: Any) -> list[str]:
-    """Return what a rule says of itself, such as that it was fitted to rows of a log."""
+    """Return the caution of a policy, for example that it was fitted to rows of a log."""
     text = getattr(policy, "caution", "")
     return [text] if isinstance(text, str) and text else []
 
 
 def _notes(ratios: FloatArray, interval: str, cut: int) -> list[str]:
-    """What makes an estimate doubtful."""
+    """Return warnings about an estimate."""
     n, total = len(ratios), float(ratios.sum())
     if not total:
-        return ["the policy would choose no logged action"]
-    notes = [f"{cut} weights were cut: a bias that no interval includes"] if cut else []
+        return ["the policy never chooses the logged action"]
+    notes = [f"{cut} weights were cut: intervals do not include this bias"] if cut else []
     effective = _effective(ratios)
     if effective < _FEW and interval != "bernstein":
         notes.append(f"effective sample size {effective:.0f}: do not trust the interval")
     if ratios.max() > _HEAVY * total:
-        notes.append(f"one round carries {ratios.max() / total:.0%} of all weight")
+        notes.append(f"one round has {ratios.max() / total:.0%} of the total weight")
     mass, error = total / n, _standard_error(ratios)
     if abs(mass - 1.0) > max(3.0 * error, _ROUNDED):
         why = "propensities are too small"
         if mass < 1.0:
             why = (
-                "the log never tries some actions of the policy, propensities are too large, or "
-                "weights were capped"
+                "some actions of the policy are never tried in the log, propensities are too "
+                "large, or weights were cut"
             )
         notes.append(f"mean importance weight {mass:.3g} (± {error:.2g}) instead of 1: {why}")
     return notes

@@ -1,4 +1,4 @@
-"""Logs as columns of frames and files."""
+"""Conversion of logs to frames, and from frames and files."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 Columns = dict[str, Any]
 _OWN = ("context", "action", "loss", "reward", "propensity", "weight", "draws", "time", "available")
 ESTIMATE = "estimate"
-_ANY = (-LARGEST, LARGEST)  # of outcomes whose range is still to be found
+_ANY = (-LARGEST, LARGEST)  # range of outcomes before the file is read
 
 
 # Writing ----------------------------------------------------------------------------------------
 
 
 def frame_of(log: Log) -> Any:
-    """Return a log as a frame of pandas, or as a dict of columns where pandas is not installed."""
+    """Return a log as a frame of pandas, or as a dict of columns if pandas is not installed."""
     columns, own = columns_of_log(log)
     attrs: dict[str, Any] = {"context": own} if own else {}
     for name in ("names", "value_range", "notes"):
@@ -71,7 +71,7 @@ def context_frame(log: Log) -> Any:
 
 
 def _contexts_of(log: Log) -> tuple[Columns, dict[str, str]]:
-    """Return the columns of the contexts, and for those of mappings the names of their values."""
+    """Return the columns of the contexts, with the keys of these columns for mappings."""
     contexts = log.contexts
     if isinstance(contexts, np.ndarray):
         return {f"x{j}": column for j, column in enumerate(contexts.T)}, {}
@@ -83,7 +83,7 @@ def _contexts_of(log: Log) -> tuple[Columns, dict[str, str]]:
 
 
 def _is_own(name: str) -> bool:
-    """Whether a column of this name says something about a log itself."""
+    """Return whether this name is reserved for a column of `Log.to_frame`."""
     return name in (*_OWN, "n_actions") or (name[:1] in ("x", "p") and name[1:].isdecimal())
 
 
@@ -91,26 +91,26 @@ def _is_own(name: str) -> bool:
 
 
 def columns_in(frame: Any) -> Columns:
-    """Return the columns of a frame, or of a mapping, by name."""
+    """Return the columns of a frame, or of a mapping, as a dictionary."""
     if not is_frame(frame) and not isinstance(frame, Mapping):
         raise InputTypeError(
             "Log.from_frame takes a frame or a mapping of names to columns; got "
-            f"{short(frame)}. Read a file first, by pandas.read_csv or the like, or use "
-            "Log.from_file."
+            f"{short(frame)}. To read a file, use Log.from_file, or read it first, for example "
+            "with pandas.read_csv."
         )
     return {str(name): column for name, column in columns_of(frame)}
 
 
 def read_own(given: Columns, attrs: Mapping[str, Any], n_actions: int | None) -> Columns:
-    """Return what a `Log` is made of, from the columns of `Log.to_frame`."""
+    """Return the arguments of a `Log`, from the columns of `Log.to_frame`."""
     columns = {name: np.asarray(column) for name, column in given.items()}
     outcome = "reward" if "reward" in columns else "loss"
     for name in ("action", outcome, "propensity"):
         if name not in columns:
             raise ParameterError(
-                f"A frame with the columns of Log.to_frame() needs {name!r}; there are "
-                f"{list(columns)}. Otherwise name the columns: Log.from_frame(frame, action=…, "
-                "reward=… or loss=…, propensity=…)."
+                f"A frame with the columns of Log.to_frame() needs {name!r}; got "
+                f"{list(columns)}. If it is another frame, name the columns: "
+                "Log.from_frame(frame, action=…, reward=… or loss=…, propensity=…)."
             )
     distributions, draws = _numbered("p", columns), columns.get("draws")
     available, names = columns.get("available"), attrs.get("names")
@@ -154,7 +154,7 @@ def read(
     names: Sequence[Any] | None,
     value_range: Any,
 ) -> Columns:
-    """Return what a `Log` is made of, from columns whose names are given."""
+    """Return the arguments of a `Log`, from columns with the given names."""
     outcome = _check_named(named)
     chances = named["propensity"]
     if chances == ESTIMATE and ESTIMATE not in columns:
@@ -188,14 +188,14 @@ def read_file(
     value_range: Any,
     options: Mapping[str, Any],
 ) -> Columns:
-    """Return what a `Log` is made of, from the columns of a file."""
+    """Return the arguments of a `Log`, from the columns of a file."""
     known = inspect.signature(FromLog).parameters
     strange = [name for name in options if name not in known]
     if strange:
         raise ParameterError(
-            f"Log.from_file has no option {strange[0]!r}. It takes action=, reward= or loss=, "
-            "propensity=, context=, names=, value_range=, and missing= or dialect= as "
-            "environments.FromLog does."
+            f"Log.from_file has no option {strange[0]!r}. Its options are action=, reward= or "
+            "loss=, propensity=, context=, names=, value_range=, and missing=, dialect= and others "
+            "of environments.FromLog."
         )
     outcome = _check_named(named)
     estimated = named["propensity"] == ESTIMATE
@@ -229,7 +229,7 @@ def read_file(
 def _kinds(
     path: Any, named: Mapping[str, Any], outcome: str, context: Any, options: Mapping[str, Any]
 ) -> Any:
-    """Return the columns of the context with their kinds, as far as these are not stated."""
+    """Return the columns of the context with inferred kinds; stated kinds stay unchanged."""
     if isinstance(context, str | Mapping):
         return context
     limits = [options.get(name) for name in ("max_columns", "max_unpacked", "dialect")]
@@ -244,15 +244,15 @@ def _kinds(
 
 
 def _check_named(named: Mapping[str, Any]) -> str:
-    """Return the column of the outcomes; an error if one that is needed was not named."""
+    """Return the column of the outcomes; raise `ParameterError` if a needed column is missing."""
     outcomes = [named[word] for word in ("reward", "loss") if named[word] is not None]
     if named["action"] is None or len(outcomes) != 1 or named["propensity"] is None:
         got = ", ".join(f"{word}={column!r}" for word, column in named.items())
         raise ParameterError(
-            "A log needs action=, the column of the actions; either reward= or loss=, the column "
-            "of their outcomes; and propensity=, the column of the probabilities with which they "
-            "were taken, 'estimate' if they were not logged, or a number only if each row's action "
-            f"was drawn uniformly at random; got {got}."
+            "A log needs action= (the column of the actions), either reward= or loss= (the column "
+            "of the outcomes), and propensity= (the column of the actions' probabilities); got "
+            f"{got}. If the probabilities were not logged, pass propensity='estimate'. Pass a "
+            "number only if all actions were drawn uniformly at random."
         )
     return str(outcomes[0])
 
@@ -268,7 +268,7 @@ def names_in(actions: list[Any], column: str) -> list[Any]:
 
 
 def places_of(actions: list[Any], names: Sequence[Any], column: str) -> Any:
-    """Return the places of actions among their names."""
+    """Return the index of each action in the list of names."""
     _check_whole(actions, column)
     places = {name: i for i, name in enumerate(names)}
     numbers = [places.get(as_scalar(each), -1) for each in actions]
@@ -285,9 +285,9 @@ def _check_whole(actions: list[Any], column: str) -> None:
     empty = [i for i, each in enumerate(actions) if missing(each) or each == ""]
     if empty:
         raise ParameterError(
-            f"{len(empty)} of {len(actions)} rows have no action in column {column!r}, the first "
-            f"of them is row {empty[0]}. A log needs every action: rows that are left out because "
-            "of their action bias all estimates. Fill in the actions, for example by 'none'."
+            f"{len(empty)} of {len(actions)} rows have no action in column {column!r}; the first "
+            f"is row {empty[0]}. A log needs every action, because leaving out rows by their "
+            "action biases all estimates. Fill in the actions, for example with 'none'."
         )
 
 
@@ -298,7 +298,7 @@ def rows_of(columns: Columns, labels: Mapping[str, str]) -> list[dict[str, Any]]
 
 
 def _numbered(letter: str, columns: Columns) -> list[Any]:
-    """Return the columns p0, p1, … in order."""
+    """Return the numbered columns of a letter, such as p0, p1, …, in order."""
     names = takewhile(columns.__contains__, (f"{letter}{i}" for i in count()))
     return [columns[name] for name in names]
 
@@ -307,13 +307,13 @@ def _repeated(column: Any) -> Any:
     """Return K from a column that repeats it."""
     if column is None or not len(column):
         raise ParameterError(
-            "Log.from_frame needs n_actions=, as the frame has neither rows with 'n_actions' nor "
-            "columns p0, p1…"
+            "Log.from_frame needs n_actions=, because the frame has neither rows with 'n_actions' "
+            "nor columns p0, p1…"
         )
     others = column[column != column[0]]
     if len(others):
         raise ParameterError(
-            f"The column 'n_actions' must hold one number throughout; got {column[0]} and "
+            f"The column 'n_actions' must hold the same number in all rows; got {column[0]} and "
             f"{others[0]}."
         )
     return column[0]

@@ -1,4 +1,4 @@
-"""Logs: the actions that were taken, their probabilities, and their outcomes."""
+"""Logs of decisions: actions, their propensities and their outcomes."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 IntArray = NDArray[np.intp]
 
-TINY = 1e-100  # below, squares of 1/q overflow, and no such action has ever been taken
-TOLERANCE = 1e-5  # of probabilities, which others' logs hold in single precision or rounded
+TINY = 1e-100  # minimum propensity: below, squares of 1/q overflow
+TOLERANCE = 1e-5  # of probabilities, which logs may hold rounded or in single precision
 
 
 _COLUMNS = (
@@ -40,7 +40,7 @@ _COLUMNS = (
     "rewards", "times",
 )  # fmt: skip
 _SHOWN = 5  # rows in a notebook
-_SURVEYED = 1000  # rows that the kinds of columns are found in
+_SURVEYED = 1000  # rows from which the kinds of columns are inferred
 
 
 class LoggedDecision(NamedTuple):
@@ -56,11 +56,11 @@ class LoggedDecision(NamedTuple):
     reward: float | None = None
     time: float | None = None
     name: Any = None
-    """The action's name, in a log with names."""
+    """Name of the action, in a log with names."""
 
 
 def place_of(action: Any, places: Mapping[Any, int], n_actions: int) -> int | None:
-    """Return the number of an action given by its name or number; None if there is none."""
+    """Return the number of an action, given its name or number; None if it is unknown."""
     single = action.item() if isinstance(action, np.ndarray) and action.ndim == 0 else action
     single = as_scalar(single)
     if not isinstance(single, str | int | float) or isinstance(single, bool):
@@ -74,54 +74,56 @@ def place_of(action: Any, places: Mapping[Any, int], n_actions: int) -> int | No
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Log:
-    r"""Rounds in which one of K actions was drawn with a known probability, and its outcome.
+    r"""Log of decisions: contexts, actions drawn with known probabilities, and outcomes.
 
-    In round t the context :math:`x_t` came, the action :math:`a_t` was drawn from the action
-    distribution :math:`q_t`, and only its own outcome was observed. `evaluate` estimates the mean
+    In round t, the action :math:`a_t` was drawn from the action distribution :math:`q_t` in context
+    :math:`x_t`, and only the outcome of this action was observed. `evaluate` estimates the mean
     outcome of other policies from such a log. `from_frame` and `from_file` read logs of other
-    systems, `Decider.log` returns the decisions of a Decider.
+    systems. `Decider.log` returns the decisions of a Decider.
 
-    The arrays are copies that cannot be written to; `log[2:7]`, `log[mask]` and `log[places]` are
-    logs, `log[3]` is a round, and iteration goes over rounds.
+    The arrays are read-only copies. `log[2:7]`, `log[mask]` and `log[places]` are logs, `log[3]` is
+    a round, and iteration goes over rounds.
 
     Parameters
     ----------
     contexts
         n contexts: a list, the rows of an array, or mappings from names to values. None for a
-        problem without contexts. Where actions have features, a `Menu` for each round.
+        problem without contexts. If actions have features, a `Menu` for each round.
     actions
-        The actions taken, integers 0..K-1, or their names if `names` are text; of a menu the number
-        of its row (`Menu.index` finds that of an id).
+        The logged actions, integers 0..K-1, or their names if `names` are text. With menus, row
+        numbers of the menus (`Menu.index` returns the row of an id).
     losses
         Outcomes of the actions, if less is better.
     propensities
-        The probability with which each action was taken, in (0, 1]. A value below 1e-100 raises an
-        error, because such an action is never taken.
+        Probability with which each action was drawn, in (0, 1]. A value below 1e-100 raises an
+        error, because such an action is never drawn.
     n_actions
-        K; with menus the largest number of their rows. Default: the number of `names`.
+        Number of actions K; with menus, their largest number of rows. Default: the number of
+        `names`.
     available
-        For each round the available actions, as integers, or None for all of them. Default: all
+        For each round, the available actions as integers, or None for all actions. Default: all
         actions in all rounds.
     distribution
-        Array [n, K]: the probabilities of all actions, if they were recorded.
+        Array [n, K] of the probabilities of all actions. Default: not known.
     weights
-        For each round an unbiased estimate of one over the propensity, drawn independently of the
-        loss, such as `decision.weights` holds.
+        For each round, an unbiased estimate of the inverse propensity, drawn independently of the
+        loss, such as `decision.weights`. Default: none.
     draws
         Number of draws from which the propensities were estimated; None if they are exact.
     rewards
         Outcomes of the actions, if more is better; instead of `losses`. The attribute `losses` is
         then :math:`(high - reward)/(high - low)`, in [0, 1].
     value_range
-        (low, high) of the outcomes. Default: the smallest and the largest reward; none for losses.
+        Range (low, high) of the outcomes. Default: the smallest and the largest reward; none for
+        losses.
     names
-        Names of the K actions, each once: text or numbers. Default: none.
+        Different names of the K actions: text or numbers. Default: none.
     times
-        When each action was taken, in seconds since 1970. Default: not known.
+        Time of each action, in seconds since 1970. Default: not known.
     estimated
         Whether the propensities were estimated from the contexts. Default False.
     notes
-        What is to be known of the log, such as which rounds it leaves out; `evaluate` repeats it.
+        Remarks on the log, such as the rounds that it leaves out; `evaluate` repeats them.
 
     Examples
     --------
@@ -140,7 +142,7 @@ class Log:
     >>> log[1].context, log[1].action, log[1].propensity
     (1, 1, 0.25)
 
-    With names, and in euros:
+    With names, and rewards in euros:
 
     >>> log = hn.off_policy.Log(
     ...     contexts=[{"age": 31}, {"age": 48}],
@@ -230,7 +232,7 @@ class Log:
         return replace(self, **taken | ({"available": None} if self.takes_items else {}))
 
     def __eq__(self, other: object) -> bool:
-        """Whether all rounds are the same, to the last bit."""
+        """Return whether all rounds are equal, bit for bit."""
         if not isinstance(other, Log):
             return NotImplemented
         return all(_same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
@@ -266,11 +268,11 @@ class Log:
         )
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw how often each action was taken, and with which propensities; return the axes.
+        """Draw the frequency and the propensities of each action, and return the axes.
 
-        A dot is the share of the rounds in which an action was taken, a line goes from the smallest
-        to the largest propensity in these rounds. Policies that rely on actions with small
-        propensities have wide intervals. Needs matplotlib (`pip install 'hannan[report]'`).
+        A dot is the share of an action in all rounds. A line goes from the smallest to the largest
+        propensity of the action in these rounds. Estimates for policies that rely on actions with
+        small propensities have wide intervals. Needs matplotlib (`pip install 'hannan[report]'`).
 
         Parameters
         ----------
@@ -303,7 +305,7 @@ class Log:
 
     @property
     def takes_items(self) -> bool:
-        """Whether each context is a `Menu`, which says what was offered."""
+        """Whether each context is a `Menu` of actions with features."""
         contexts = self.contexts
         return type(contexts) is list and bool(contexts) and isinstance(contexts[0], Menu)
 
@@ -314,12 +316,12 @@ class Log:
 
     @property
     def outcomes(self) -> FloatArray:
-        """The rewards, or the losses of a log without rewards."""
+        """Rewards, or the losses of a log without rewards."""
         return self.losses if self.rewards is None else self.rewards  # type: ignore[no-any-return]
 
     @cached_property
     def features(self) -> FloatArray | None:
-        """The contexts as an array [n, p], if they are vectors of one length or mappings.
+        """Contexts as an array [n, p], if they are vectors of one length or mappings.
 
         `Features` encodes mappings.
         """
@@ -330,7 +332,7 @@ class Log:
 
     @cached_property
     def _encoder(self) -> Features:
-        """Features that have seen all contexts, which are mappings."""
+        """Encoder fitted to all contexts, which are mappings."""
         encoder = Features().find(self.contexts[:_SURVEYED])
         for row in self.contexts:
             encoder.see(row)
@@ -338,7 +340,7 @@ class Log:
 
     @property
     def rows(self) -> Any:
-        """The contexts as learners and predictors take them: mappings are encoded."""
+        """Contexts in the form for learners and predictors, with mappings encoded."""
         return self.features if self.mapped else self.contexts
 
     @cached_property
@@ -348,9 +350,9 @@ class Log:
         return len(contexts) > 0 and all(isinstance(each, Mapping) for each in contexts)
 
     def place(self, action: Any) -> int | None:
-        """Return the number 0..K-1 of an action that is given by name or number; None if unknown.
+        """Return the number 0..K-1 of an action, given its name or number; None if unknown.
 
-        If names are whole numbers, a whole number is a name.
+        If names are integers, an integer is a name.
         """
         return place_of(action, self._places, self.n_actions)
 
@@ -359,7 +361,7 @@ class Log:
         return {name: i for i, name in enumerate(self.names or ())}
 
     def outcome_of(self, losses: FloatArray) -> FloatArray:
-        """Return the outcomes that have these entries in `losses`."""
+        """Convert entries of `losses` to outcomes."""
         if self.rewards is None:
             return losses
         low, high = self.value_range
@@ -367,7 +369,7 @@ class Log:
 
     @cached_property
     def sorted(self) -> bool:
-        """Whether rounds are sorted by action or outcome: not in the order in which they came."""
+        """Whether rounds are sorted by action or outcome, instead of by time."""
         return is_sorted(self.actions, self.outcomes)
 
     @property
@@ -383,10 +385,10 @@ class Log:
     def to_frame(self) -> Any:
         """Return the columns as a pandas DataFrame; without pandas, as a dictionary of columns.
 
-        The columns are those of the contexts (by their names, x0, x1, … for vectors, else
-        "context"); action, by name where there are names; reward or loss; propensity; and, where
-        the log has them, weight, draws, time, available, and the action distribution p0, p1, …
-        `from_frame` reads them back. `attrs` of the frame holds names, value_range and notes.
+        The columns are the contexts (their names for mappings; x0, x1, … for vectors; else
+        "context"), action (its name if there are names), reward or loss, and propensity. If the log
+        has them, the columns weight, draws, time, available and the action distribution p0, p1, …
+        follow. `from_frame` reads such a frame. Its `attrs` hold names, value_range and notes.
         """
         return frames.frame_of(self)
 
@@ -412,25 +414,26 @@ class Log:
         frame
             A frame of pandas or polars, a table of pyarrow, or a mapping of names to columns.
         n_actions
-            K, for frames of `to_frame` only. Default: as the frame says.
+            Number of actions K, only for frames of `to_frame`. Default: as in the frame.
         action
-            The column of the actions: names of any kind. An empty cell raises an error.
+            Column of the actions: names of any kind. An empty cell raises an error.
         reward, loss
-            The column of the outcomes: `reward` if more is better, `loss` if less is.
+            Column of the outcomes: `reward` if more is better, `loss` if less is better.
         propensity
-            The column of the probabilities with which the actions were taken; one number for all
-            rows; or "estimate" for `estimate_propensities`, under the assumptions stated there.
+            Column of the probabilities with which the actions were drawn; one number for all rows;
+            or "estimate" for `estimate_propensities`, under the assumptions stated there.
         context
-            The columns that policies may use. Default: all others.
+            Columns that policies can use. Default: all other columns.
         names
-            The possible actions. Default: those in the frame, sorted.
+            The possible actions. Default: the actions in the frame, sorted.
         value_range
-            (low, high) of the outcomes. Default: their smallest and largest value.
+            Range (low, high) of the outcomes. Default: the smallest and largest reward; none for
+            losses.
         check
             Whether to raise an error if the propensities cannot be right, as `check_propensities`
             does. Default True.
 
-        Without `action`, `reward` and `loss` the frame must have the columns of `to_frame()`.
+        Without `action`, `reward` and `loss`, the frame must have the columns of `to_frame()`.
 
         Examples
         --------
@@ -471,15 +474,15 @@ class Log:
         Parameters
         ----------
         path
-            The file.
+            Path of the file.
         action, reward, loss, propensity, names, value_range, check
             As in `from_frame`.
         context
-            The columns that policies may use: a list of names, or a mapping from names to kinds
-            such as "number". The contexts are then mappings. One name by itself: the contexts are
-            the numbers in this column. Default: all other columns except identifiers and free text.
+            Columns that policies can use: a list of names, or a mapping from names to kinds such
+            as "number". The contexts are then mappings. If it is one name, the contexts are the
+            numbers in this column. Default: all other columns except identifiers and free text.
         options
-            As in `environments.FromLog`: missing, dialect, max_columns, max_unpacked.
+            Options of `environments.FromLog`: missing, dialect, max_columns, max_unpacked.
         """
         named = {"action": action, "reward": reward, "loss": loss, "propensity": propensity}
         columns = frames.read_file(path, named, context, names, value_range, options)
@@ -487,7 +490,7 @@ class Log:
 
     @classmethod
     def _checked(cls, columns: dict[str, Any], check: bool) -> Self:
-        """Make a log, estimate its propensities if asked to, or check them."""
+        """Create a log, and estimate or check its propensities."""
         estimated = columns["propensities"] is None
         n = len(columns["actions"])
         log = cls(**columns | ({"propensities": np.ones(n)} if estimated else {}))
@@ -501,7 +504,7 @@ class Log:
     def check_propensities(self) -> None:
         """Raise `PropensityError` if the propensities cannot be right; see `check_propensities`.
 
-        A log is checked once; one whose propensities were estimated is not.
+        Each log is checked only once. Estimated propensities are not checked.
         """
         if "_right" not in vars(self) and self.draws is None and not self.estimated:
             names = range(self.n_actions) if self.names is None else self.names
@@ -517,7 +520,7 @@ class Log:
             vars(self)["_right"] = True
 
     def environment(self, **options: Any) -> LogReplay:
-        """The rounds for a learner to play; options as in `LogReplay`."""
+        """Return an environment that replays the log; options as in `LogReplay`."""
         from hannan.off_policy.replay import LogReplay
 
         return LogReplay(self, **options)
@@ -526,15 +529,19 @@ class Log:
         if self.names is None:
             return None
         if isinstance(self.names, str | bytes | Mapping) or not isinstance(self.names, Iterable):
-            raise InputTypeError(f"names= is a list of names of actions; got {short(self.names)}.")
+            raise InputTypeError(
+                f"names= must be a list of names of actions; got {short(self.names)}."
+            )
         names = as_list(self.names)
         for name in names:
             single = isinstance(name, str | int | float) and not isinstance(name, bool)
             if not single or name == "" or name != name:
-                raise InputTypeError(f"A name is text or a number; got {name!r:.100}.")
+                raise InputTypeError(
+                    f"The name of an action must be text or a number; got {name!r:.100}."
+                )
         if len({*names}) < len(names):
             twice = next(name for i, name in enumerate(names) if name in names[:i])
-            raise ParameterError(f"names= has {twice!r} twice; each action needs its own name.")
+            raise ParameterError(f"names= has {twice!r} twice; names must be different.")
         return tuple(names)
 
     def _check_outcomes(self, n: int) -> None:
@@ -542,7 +549,7 @@ class Log:
         put = object.__setattr__
         if self.losses is self.rewards is None:
             raise ParameterError(
-                "A Log needs losses=, where less is better, or rewards=, where more is better; got "
+                "A Log needs losses=, if less is better, or rewards=, if more is better; got "
                 "neither."
             )
         name = "losses" if self.rewards is None else "rewards"
@@ -561,8 +568,8 @@ class Log:
             losses = (high - values) / (high - low)
             if self.losses is not None and not np.array_equal(self.losses, losses):
                 raise ParameterError(
-                    "A Log needs losses=, where less is better, or rewards=, where more is; got "
-                    "both, and they differ from each other."
+                    "A Log needs losses=, if less is better, or rewards=, if more is better; got "
+                    "both, and they contradict each other."
                 )
             put(self, "losses", _frozen(losses))
 
@@ -601,22 +608,21 @@ class Log:
         return as_list(given)
 
     def _offered(self) -> list[Any] | None:
-        """The actions of each menu."""
+        """Return the row numbers of each menu; None if all menus have `n_actions` rows."""
         if self.available is not None:
-            raise ParameterError("A Menu says what was available: leave out available=.")
+            raise ParameterError("A Menu holds the available actions: leave out available=.")
         for t, (menu, action) in enumerate(zip(self.contexts, self.actions, strict=True)):
             if not isinstance(menu, Menu):
                 raise InputTypeError(
-                    f"Either all contexts of a Log are menus or none is; round {t} has "
-                    f"{short(menu)}."
+                    f"All contexts of a Log with menus must be menus; round {t} has {short(menu)}."
                 )
             if len(menu) > self.n_actions:
                 raise ParameterError(
-                    f"n_actions={self.n_actions} is too few: round {t} offers {len(menu)} actions."
+                    f"n_actions={self.n_actions} is too small: round {t} has {len(menu)} actions."
                 )
             if action >= len(menu):
                 raise ParameterError(
-                    f"Round {t} offers {len(menu)} actions, from 0 on; its action is {action}."
+                    f"Round {t} has the actions 0 to {len(menu) - 1}; its action is {action}."
                 )
         if all(len(menu) == self.n_actions for menu in self.contexts):
             return None
@@ -648,11 +654,11 @@ class Log:
         if n:
             wrong = (table < 0.0).any(axis=1) | (abs(table.sum(axis=1) - 1.0) > TOLERANCE)
             wrong |= (table * ~self.allowed > 0.0).any(axis=1)
-            accepted = "probabilities of the actions available, of sum 1"
+            accepted = "probabilities of the available actions, which sum to 1"
             _first("distribution", wrong, table, accepted)
             logged = table[np.arange(n), self.actions]
             wrong = abs(logged - self.propensities) > TOLERANCE
-            _first("propensities", wrong, self.propensities, "those that distribution= gives")
+            _first("propensities", wrong, self.propensities, "the probabilities in distribution=")
         return table
 
     def _numbers(self, name: str, shape: tuple[int, ...]) -> FloatArray:
@@ -673,10 +679,10 @@ class Log:
 
 
 def check_inverse(owner: object, log: Log, inverse: Any) -> None:
-    """Refuse what does not say where 1/q comes from, and weights that a log does not have."""
+    """Raise `ParameterError` for an unknown source of 1/q, or for weights that a log lacks."""
     check_choice(owner, "inverse", inverse, ("propensities", "weights"))
     if inverse == "weights" and log.weights is None:
-        raise ParameterError("inverse='weights' needs a log with weights=; this one has none.")
+        raise ParameterError("inverse='weights' needs a log with weights=; this log has none.")
 
 
 def _cell(value: Any) -> str:
@@ -685,7 +691,7 @@ def _cell(value: Any) -> str:
 
 
 def _first(name: str, wrong: Any, values: NDArray[Any], accepted: str) -> None:
-    """Refuse the first round in which something is wrong."""
+    """Raise an error for the first round with a wrong value."""
     if wrong.any():
         t = int(np.argmax(wrong))
         kind = LossError if name in ("losses", "rewards") else ParameterError
@@ -693,7 +699,7 @@ def _first(name: str, wrong: Any, values: NDArray[Any], accepted: str) -> None:
 
 
 def _are_vectors(given: Any) -> bool:
-    """Whether contexts are the rows of an array of numbers: arrays or lists, of one length."""
+    """Return whether contexts are numeric vectors (arrays or lists) of one length."""
     if isinstance(given, np.ndarray):
         return given.ndim == 2 and given.dtype.kind in "iufb"
     shapes = {_shape(row) for row in given}
@@ -701,7 +707,7 @@ def _are_vectors(given: Any) -> bool:
 
 
 def _shape(row: Any) -> tuple[int, ...]:
-    """The shape of a vector; () for anything else."""
+    """Return the shape of a vector; () for any other value."""
     if isinstance(row, list) and all(isinstance(value, int | float) for value in row):
         return (len(row),)
     numeric = isinstance(row, np.ndarray) and row.ndim == 1 and row.dtype.kind in "iufb"

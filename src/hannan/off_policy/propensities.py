@@ -1,4 +1,4 @@
-"""Propensities of a log: whether they can be right, and estimates where there are none."""
+"""Checks and estimates of the propensities of a log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Learners that play as another one does, with somebody who takes notes: a log, or a watch."""
+"""Wrappers that play like a learner, and log its decisions or report them to a `Watch`."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ _NOTHING = Propensities(np.empty(0), np.empty(0), 0)
 
 
 def _of_learner(name: str) -> Any:
-    """Return an attribute of a `LearnerWrapper` that is the one of its learner."""
+    """Return a property of a `LearnerWrapper` that reads the learner's attribute."""
     return property(lambda self: getattr(self.learner, name))
 
 
 class LearnerWrapper(Learner):
-    """Plays as a learner does, one action a round, and asks it before for the distribution of its action.
+    """Learner that plays like another one, and asks it for its action distribution before.
 
     Parameters
     ----------
     learner
-        What plays, from the state it is in.
+        Learner of single actions, which continues from its current state.
     draws
-        From how many draws the distribution is estimated, for learners that do not know it.
+        Number of draws to estimate the action distribution of a learner that does not know it.
     """
 
     stored = State(_opened=Count())
 
     class Round(OpenRound):
-        """A round of the learner, and the distribution of its action."""
+        """A round of the learner, with its action distribution."""
 
-        inner: Any = None  # the round of the learner, until it is answered
-        known: Propensities = _NOTHING  # before the action was drawn
-        place: int = 0  # in the order of decisions
+        inner: Any = None  # the round of the learner; None once it has feedback
+        known: Propensities = _NOTHING  # the action distribution before the draw
+        place: int = 0  # number of the decision
 
         stored = State(
             inner=Object(OpenRound).where(
@@ -79,15 +79,15 @@ class LearnerWrapper(Learner):
     # The round --------------------------------------------------------------------------
 
     def _act(self, opened: Any) -> None:
-        """The learner's action, and the distribution that it was drawn from."""
+        """Play the learner's action, and record the action distribution."""
         learner, some, late = self.learner, opened.available, opened.number is not None
         if isinstance(opened.context, np.ndarray):
-            opened.context = opened.context.copy()  # callers may use theirs again
+            opened.context = opened.context.copy()  # the caller may reuse its array
         opened.known = learner.propensities(opened.context, self.draws, some, decide=late)
         opened.inner = learner.choose(opened.context, some, late)
         action = opened.inner.action
         if not isinstance(action, int | np.integer):
-            raise InputTypeError(f"Logs are for single actions; got {action!r}.")
+            raise InputTypeError(f"Logs hold single actions; the learner played {action!r}.")
         opened.play(int(action))
         opened.place, opened.record = self._opened, opened.inner.record
 
@@ -103,30 +103,30 @@ class LearnerWrapper(Learner):
             self.learner.forget(number)
 
     def _update(self, opened: Any, loss: Any) -> None:
-        """Let the learner learn."""
+        """Update the learner."""
         self.learner.update(loss, opened.inner.number)
         opened.inner = None
-        self.rounds = self.learner.rounds - 1  # it may have answered others itself
+        self.rounds = self.learner.rounds - 1  # the learner may have other rounds with feedback
         opened.calls = self.learner.oracle_calls - self.oracle_calls
 
-    # As the learner ---------------------------------------------------------------------
+    # Attributes of the learner ----------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
-        """What else the learner can do: `best_policy`, `certificate`, …"""
+        """Return another attribute of the learner: `best_policy`, `certificate`, …"""
         if name.startswith("_") or name == "learner":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self.learner, name)
 
     def clone(self, **changes: Any) -> Self:
-        """A new one beside a clone of the learner, with nothing learned."""
+        """Return a new wrapper of a clone of the learner, which has learned nothing."""
         return super().clone(**{"learner": self.learner.clone(), **changes})
 
     def fresh(self, number: int) -> Self:
-        """A new one beside a fresh learner, with randomness of its own."""
+        """Return a new wrapper of a fresh learner, with separate randomness."""
         return self.clone(learner=self.learner.fresh(number))
 
     def reset(self) -> None:
-        """Forget everything learned and noted."""
+        """Reset the learner and delete all recorded rounds."""
         self.learner.reset()
         super().reset()
 
@@ -143,52 +143,54 @@ class LearnerWrapper(Learner):
         return self._K or None
 
     def _n_actions(self, learner: Learner) -> int:
-        """K, 0 where actions are described; an error if the learner does not play single actions,
-        or has no distribution to ask for."""
+        """Return the number of actions, 0 for actions with features.
+
+        Raise `ParameterError` for learners of sets and for learners without an action distribution.
+        """
         who, oracle = type(self).__name__, learner.oracle
         if oracle is not None and oracle.max_chosen > 1:
             raise ParameterError(
-                f"A {who} is for learners of single actions; {type(oracle).__name__} chooses up to "
+                f"A {who} needs a learner of single actions; {type(oracle).__name__} chooses up to "
                 f"{oracle.max_chosen} elements."
             )
         if getattr(learner, "noise", None) == "once":
-            raise ParameterError(f"A {who} needs fresh noise in each round: use noise='fresh'.")
+            raise ParameterError(f"A {who} needs fresh noise in each round: pass noise='fresh'.")
         if learner.takes_items:
             return 0
         if learner.action_count is None:
             which = type(learner if oracle is None else oracle).__name__
             raise ParameterError(
-                f"A {who} needs the number of actions: give {which} its n_actions=."
+                f"A {who} needs the number of actions: pass n_actions= to {which}."
             )
         return learner.action_count
 
 
 class Recorder(LearnerWrapper):
-    r"""Plays as a learner does and keeps a `Log` that others can evaluate policies with.
+    r"""Learner that plays like another one and records a `Log` for off-policy evaluation.
 
-    Before each decision the learner's `propensities` are asked for, which changes nothing of the
-    play. Where the learner knows q, it is written down as it is. Where q can only be sampled, the
-    share :math:`\bar q` of an action in m draws is counted together with the action that was
-    played: :math:`\hat q = (1 + m \bar q)/(1 + m)` has
+    Before each decision, the recorder asks the learner for its `propensities`, which does not
+    change the learner. If the learner knows q, the log has the exact q. If q can only be sampled,
+    the recorder counts the share :math:`\bar q` of an action in m draws, together with the played
+    action: :math:`\hat q = (1 + m \bar q)/(1 + m)` has
 
     .. math:: E\Big[\frac{1}{\hat q(a)} \,\Big|\, a\Big]
               = \frac{1 - (1 - q(a))^{m+1}}{q(a)},
 
-    which is 1/q but for actions rarer than one in m. The weights of `decide`, which are drawn by
-    geometric resampling, are logged too, for `evaluate(..., inverse="weights")`; in a game played
-    by `act` there are none.
+    which is 1/q except for actions rarer than one in m. The log also has the weights of `decide`,
+    which are drawn by geometric resampling, for `evaluate(..., inverse="weights")`. Rounds played
+    with `act` have no weights.
 
     Parameters
     ----------
     learner
-        What plays, from the state it is in: one action a round. Decisions that it made before are
-        answered by itself.
+        Learner of single actions, which continues from its current state. Report feedback on its
+        earlier decisions to the learner itself.
     draws
-        m, for learners that do not know their distribution.
+        Number of draws m for a learner that does not know its action distribution. Default 1000.
 
     Guarantee
     ---------
-    That of the learner.
+    The guarantee of the learner.
 
     Examples
     --------
@@ -216,7 +218,7 @@ class Recorder(LearnerWrapper):
     )
 
     class Round(LearnerWrapper.Round):
-        """A round of the learner, and what the log says of it."""
+        """A round of the learner, with its weight and loss in the log."""
 
         weight: float | None = None
         loss: float = np.nan
@@ -224,7 +226,7 @@ class Recorder(LearnerWrapper):
         stored = State(weight=Number(low=0.0) | None, loss=Number())
 
     def _could_have(self, opened: Any) -> bool:
-        """Whether a round can be among those with feedback."""
+        """Return whether a stored round can be a round with feedback."""
         return type(opened) is self.Round and opened.inner is None and np.isfinite(opened.loss)
 
     def __init__(self, learner: Learner, draws: int = 1000) -> None:
@@ -232,10 +234,10 @@ class Recorder(LearnerWrapper):
         self._answered: list[Recorder.Round] = []
 
     def log(self) -> Log:
-        """The rounds answered so far, in the order of their decisions.
+        """Return the rounds with feedback as a log, in the order of their decisions.
 
-        Decisions that still wait for their loss, or were forgotten, are left out: unless that has
-        to do with the losses, the others are as good as all.
+        The log leaves out open and abandoned decisions. Estimates stay right if the missing
+        feedback does not depend on the losses.
         """
         kept = sorted(self._answered, key=lambda opened: opened.place)
         weights = [opened.weight for opened in kept]
@@ -262,39 +264,38 @@ class Recorder(LearnerWrapper):
     # The round --------------------------------------------------------------------------
 
     def _update(self, opened: Round, loss: Any) -> None:
-        """Let the learner learn, and write down what the action cost."""
+        """Update the learner, and record the loss of the action."""
         super()._update(opened, loss)
         if opened.record is not None and np.size(opened.record.weights) == 1:
             opened.weight = float(
                 np.ravel(opened.record.weights)[0]
-            )  # drawn ones are shown only now
+            )  # sampled weights are visible only now
         opened.loss = _cost(loss, int(opened.action))
         self._answered.append(opened)
 
 
 class Watched(LearnerWrapper):
-    r"""Plays as a learner does, and tells a `Watch` of every round.
+    r"""Learner that plays like another one, and reports every round to a `Watch`.
 
-    Before each decision the learner's `propensities` are asked for, which changes nothing of the
-    play, and the policies of the watch for their choices. Where the learner knows the distribution
-    q of its
-    action, weights are 1/q. Where q can only be sampled, they are :math:`(1 + m)/(1 + h)`, with h
-    the number of m draws that chose the action that was played, as in `Recorder`: on average at
-    most 1/q, as a watch needs it.
+    Before each decision, the wrapper asks the learner for its `propensities`, which does not change
+    the learner, and the policies of the watch for their actions. If the learner knows its action
+    distribution q, weights are 1/q. If q can only be sampled, weights are
+    :math:`(1 + m)/(1 + h)`, where h of m draws chose the played action, as in `Recorder`. Such
+    weights are on average at most 1/q, as a watch requires.
 
     Parameters
     ----------
     learner
-        What plays, from the state it is in. Rounds before do not count, and decisions that it made
-        before are answered by itself.
+        Learner of single actions, which continues from its current state. Earlier rounds do not
+        count. Report feedback on earlier decisions to the learner itself.
     watch
-        Which policies are watched; it may have seen other rounds before.
+        The `Watch`, which may already have other rounds.
     draws
-        m, for learners that do not know their distribution.
+        Number of draws m for a learner that does not know its action distribution. Default 200.
 
     Guarantee
     ---------
-    That of the learner for regret, that of `Watch` for what is said about policies.
+    The guarantee of the learner for regret, and the guarantee of `Watch` for the intervals.
 
     Examples
     --------
@@ -305,9 +306,9 @@ class Watched(LearnerWrapper):
     ...     action = watched.act()
     ...     watched.update(0.7 if action == 0 else 0.4)
     >>> print(watched.watch)
-    After 500 rounds. With probability 0.95, at all times at once:
-    policy            its mean loss     our regret against it
-    (what is played)  0.4237 to 0.5071
+    After 500 rounds, 95 % anytime-valid confidence intervals:
+    policy            mean loss         regret against policy  played actions are
+    (played actions)  0.4237 to 0.5071
     always 0          0.3909 to 0.8673  -205.8 to 22.4         not known
 
     References
@@ -318,9 +319,9 @@ class Watched(LearnerWrapper):
     stored = State()
 
     class Round(LearnerWrapper.Round):
-        """A round of the learner, and what the policies have to do with its action."""
+        """A round of the learner, with the policies' probabilities of its action."""
 
-        shares: Shares | None = None  # until the watch is told
+        shares: Shares | None = None  # None once the watch has them
         weight: float = 1.0
 
         stored = State(shares=OneOf(None), weight=OneOf(1.0))
@@ -345,12 +346,12 @@ class Watched(LearnerWrapper):
     # The round --------------------------------------------------------------------------
 
     def _act(self, opened: Round) -> None:
-        """What the policies choose, then the learner's action."""
+        """Ask the policies for their actions, then play the learner's action."""
         self.watch.check_room()
         some = opened.available
         targets = self.watch.targets(opened.context, some, self._K)
         super()._act(opened)
-        while opened.place in self.watch:  # a round that somebody else told it of
+        while opened.place in self.watch:  # a number of another caller's round
             opened.place += 1
         action = int(opened.action)
         q = float(opened.known.given(action)[action])
@@ -368,7 +369,7 @@ class Watched(LearnerWrapper):
         self.watch.abandon(opened.place)
 
     def _update(self, opened: Round, loss: Any) -> None:
-        """Let the learner learn, and tell the watch what the action cost."""
+        """Update the learner, and report the loss of the action to the watch."""
         try:
             found = _cost(loss, int(opened.action))
         except (TypeError, ValueError, IndexError, OverflowError):
@@ -382,17 +383,17 @@ class Watched(LearnerWrapper):
     # Copies -----------------------------------------------------------------------------
 
     def clone(self, **changes: Any) -> Self:
-        """A new one beside a clone of the learner, with a watch that has seen nothing."""
+        """Return a new wrapper of a clone of the learner, with a new watch."""
         return super().clone(**{"watch": self.watch.clone(), **changes})
 
     def reset(self) -> None:
-        """Forget everything learned, and all rounds that were watched."""
+        """Reset the learner and the watch."""
         self.watch.reset()
         super().reset()
 
 
 def _cost(loss: Any, action: int) -> float:
-    """What the action cost, by all losses, a loss function, or its own loss."""
+    """Return the loss of an action, from all losses, a loss function, or its loss alone."""
     if callable(loss):
         return float(loss(action))
     found = as_floats(loss).reshape(-1)

@@ -14,16 +14,16 @@ from hannan.off_policy.log import Log
 
 
 class LogReplay(Logged):
-    r"""The rounds of a `Log`, for a learner to play; what `environments.FromLog` is to a file.
+    r"""Environment that replays the rounds of a `Log`, as `environments.FromLog` does for a file.
 
     Parameters
     ----------
     log
-        What was logged.
+        The log, with at least one round.
     method, floor, oracle
         As in `FromLog`.
     baseline
-        As in `FromLog`, but any number.
+        As in `FromLog`, but any finite number is allowed.
 
     Examples
     --------
@@ -78,10 +78,12 @@ class LogReplay(Logged):
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[LoggedRound]:
         log, full = self.log, self.method == "importance"
         if horizon > len(log):
-            raise ParameterError(f"The log has {len(log)} rounds; {horizon} were asked for.")
+            raise ParameterError(
+                f"The log has {len(log)} rounds; got a horizon of {horizon} rounds."
+            )
         floor = log.propensities.min() if self.floor is None else self.floor
         c = Means(self.baseline).before(log.losses)
-        # The log itself may come from a generator with the same seed.
+        # A child generator, because the log may come from a generator with the same seed.
         thinning = rng if full else rng.spawn(1)[0]
         for t in range(horizon):
             p, logged, loss = log.propensities[t], int(log.actions[t]), float(log.losses[t])

@@ -1,4 +1,4 @@
-"""Policies in whatever form they come: what they do in a round, or in those of a log."""
+"""Conversion of policies of any form to action probabilities, per round or for a log."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ from hannan.off_policy import supermartingales as evidence
 from hannan.off_policy.frames import context_frame
 from hannan.off_policy.log import TINY, TOLERANCE, IntArray, Log, place_of
 
-_KINDS = {  # by the shares of a policy that is played, and copied
+_KINDS = {  # by (played, copied); see `Shares`
     (0.0, 0.0): evidence.NEVER,
     (1.0, 0.0): evidence.SURELY,
     (0.0, 1.0): evidence.AS_PLAYED,
 }
 
 Target = int | FloatArray | None
-"""An action, the probabilities of all of them, or None: whatever is played."""
+"""An action, the probabilities of all actions, or None for the played action."""
 Places = Mapping[Any, int]
-"""The numbers of actions by name; empty where they have no names."""
+"""Mapping from names of actions to numbers; empty if actions have no names."""
 
 
 @dataclass(frozen=True, eq=False)
 class Shares(Stored):
-    """For each policy how its distribution has to do with the action that was played.
+    """For each policy, its probabilities of the played action and of copying the played action.
 
     The ratio π(a)/q(a) of a policy is `played` times 1/q(a), plus `copied`: the probability with
-    which it does what is played, as its own choice is not available.
+    which the policy copies the played action because its own choice is unavailable.
     """
 
     played: FloatArray
@@ -57,7 +57,7 @@ class Shares(Stored):
 
     @cached_property
     def kinds(self) -> NDArray[np.int64]:
-        """For each policy what it does with the action played; see `supermartingales`."""
+        """Kind of each policy in this round; see `supermartingales`."""
         pairs = zip(self.played.tolist(), self.copied.tolist(), strict=True)
         return np.array([_KINDS.get(pair, evidence.IN_PART) for pair in pairs], dtype=np.int64)
 
@@ -65,22 +65,22 @@ class Shares(Stored):
 def check_policies(
     owner: object, policies: Any, n_actions: int | None, places: Places
 ) -> dict[str, Any]:
-    """Policies by name: actions, or functions of a context."""
+    """Check a dictionary of policies, which are actions or functions of a context."""
     if policies is None and n_actions is not None:
         return {f"always {action}": action for action in places or range(n_actions)}
     accepted = (
         "a dictionary of names and policies, such as {'always 0': 0, 'today': rule}; or None, with "
-        "n_actions=, for all constant ones"
+        "n_actions=, for all constant policies"
     )
     if not isinstance(policies, Mapping) or not policies:
         raise refuse(owner, "policies", accepted, policies)
     for name, policy in policies.items():
         if not isinstance(name, str) or not name.strip() or "\n" in name:
-            raise refuse(owner, "policies", f"{accepted}; names are words", policies)
+            raise refuse(owner, "policies", f"{accepted}; names are one line of text", policies)
         if isinstance(policy, Learner):
             raise InputTypeError(
-                f"The policy {name!r} is a learner, which plays something else after every round. "
-                "Give its best_policy(), or a function of a context that asks it."
+                f"The policy {name!r} is a learner, which changes with every round. Pass its "
+                "best_policy(), or a function of a context that calls the learner."
             )
         if not callable(policy):
             _action(name, policy, n_actions, places)
@@ -96,16 +96,17 @@ def target(
     n_actions: int | None,
     places: Places,
 ) -> Target:
-    """What a policy does on a context, among the actions that are available (None: all).
+    """Ask a policy for its action on a context, among the available actions (None for all).
 
-    `told`: whether it has an argument of that name. `places`: the numbers of names that it gives.
+    `told` says whether the policy has an argument `available`. `places` maps the names that the
+    policy returns to numbers.
     """
     answer, there = policy, available
     if told:
         if there is None:
             if n_actions is None:
                 raise ParameterError(
-                    f"The policy {name!r} asks what is available: give Watch its n_actions=."
+                    f"The policy {name!r} has an argument 'available': pass n_actions= to Watch."
                 )
             there = np.arange(n_actions)
         answer = policy(context, available=_offer(there, places))
@@ -124,9 +125,9 @@ def target(
 
 
 def shares(targets: list[Target], action: int, available: IntArray | None) -> Shares:
-    """What the policies have to do with the action that was played; the last row is what is played.
+    """Return the policies' probabilities of the played action; the last row is the played action.
 
-    A policy that puts weight on actions that are not available does there what is played.
+    A policy copies the played action with its total probability of unavailable actions.
     """
     played, copied = np.zeros(len(targets) + 1), np.zeros(len(targets) + 1)
     copied[-1] = 1.0
@@ -160,11 +161,12 @@ def _action(name: str, found: Any, n_actions: int | None, places: Places) -> int
     if not whole:
         raise InputTypeError(
             f"The policy {name!r} must be an action, an integer from 0{top}, or a function of a "
-            f"context that returns one or the probabilities of all; got {short(found)}."
+            "context that returns an action or the probabilities of all actions; got "
+            f"{short(found)}."
         )
     if not 0 <= int(found) < (2**31 if n_actions is None else n_actions):
         raise ParameterError(
-            f"The policy {name!r} must choose actions from 0{top}; got {int(found)}."
+            f"The policy {name!r} must choose an action from 0{top}; got {int(found)}."
         )
     return int(found)
 
@@ -178,8 +180,8 @@ def _action_distribution(
     if not fits or not are_distributions(distribution[None])[0]:
         many = "all" if n_actions is None else n_actions
         raise ParameterError(
-            f"The policy {name!r} must give probabilities of {many} actions, of sum 1; got "
-            f"{short(found)}."
+            f"The policy {name!r} must return the probabilities of {many} actions, which sum to 1; "
+            f"got {short(found)}."
         )
     distribution = np.clip(distribution.astype(np.float64), 0.0, 1.0)
     if told and available is not None:
@@ -193,15 +195,15 @@ def _action_distribution(
 
 def _unavailable(name: str, action: int, available: IntArray) -> ParameterError:
     return ParameterError(
-        f"The policy {name!r} chooses action {action}, where only {available.tolist()} are "
-        "available."
+        f"The policy {name!r} chooses action {action}, but only {available.tolist()} are "
+        "available. Return one of the available actions."
     )
 
 
 def inverse(owner: object, decision: Any, propensity: Any, weight: Any) -> float | None:
-    """One over the probability of an action or an estimate of it; None where nobody says."""
+    """Return the inverse propensity of an action or an estimate of it; None if it is unknown."""
     if propensity is not None and weight is not None:
-        raise ParameterError("Give propensity= or weight=, not both.")
+        raise ParameterError("Pass propensity= or weight=, not both.")
     if propensity is weight is None and isinstance(decision, Decision):
         if decision.propensity_error == 0.0:
             propensity = decision.propensity
@@ -230,15 +232,15 @@ def probabilities(policy: Any, log: Log, draws: int = 1000) -> FloatArray:
     Parameters
     ----------
     policy
-        One of these; in a log with names, an action is given by its name:
+        One of these; in a log with names, actions are names:
 
-        - an action, for the policy that always takes it;
+        - an action, for the policy that always takes this action;
         - a `Policy` or any function of a context that returns an action, the probabilities of all
-          K, or a mapping from actions to probabilities. A function with an argument named
+          K actions, or a mapping from actions to probabilities. A function with an argument named
           `available` also receives the available actions of the round;
-        - a learner, which stands for the distribution of its next action;
+        - a learner, evaluated by the distribution of its next action;
         - a fitted classifier: an object with `predict`, which receives the contexts (a frame if
-          they are mappings, else rows of features) and returns actions;
+          they are mappings, else feature vectors) and returns actions;
         - n actions, or a table [n, K].
     log
         The log with the contexts.
@@ -268,14 +270,15 @@ def probabilities(policy: Any, log: Log, draws: int = 1000) -> FloatArray:
     if wrong.any():
         t = int(np.argmax(wrong))
         raise ParameterError(
-            f"policy= must give probabilities of {K} actions, of sum 1; round {t} has {table[t]}."
+            f"policy= must return the probabilities of {K} actions, which sum to 1; round {t} has "
+            f"{table[t]}."
         )
     _check_offered(table, log)
     return table
 
 
 def _check_offered(table: FloatArray, log: Log) -> None:
-    """Refuse a policy that chooses an action that was not available."""
+    """Raise `ParameterError` if a policy chooses an unavailable action."""
     outside = (table * ~log.allowed > TOLERANCE).any(axis=1)
     if outside.any():
         t = int(np.argmax(outside))
@@ -284,22 +287,22 @@ def _check_offered(table: FloatArray, log: Log) -> None:
             action, there = log.names[action], [log.names[each] for each in there]
         raise ParameterError(
             f"policy= chooses action {action!r} in round {t}, where only {there} were available. "
-            "Give a function policy(context, available) that returns one of the available "
-            "actions, or n actions or a table [n, K] that keep to them."
+            "Pass a function policy(context, available) that returns one of the available "
+            "actions, or n actions or a table [n, K] that respect availability."
         )
 
 
 def are_distributions(table: FloatArray) -> NDArray[np.bool_]:
-    """Whether each row holds probabilities of sum 1."""
+    """Return for each row whether it holds probabilities that sum to 1."""
     whole = (table >= -TOLERANCE).all(axis=1) & np.isfinite(table).all(axis=1)
     return np.asarray(whole & (abs(table.sum(axis=1) - 1.0) <= TOLERANCE))
 
 
 def _distribution_of(learner: Learner, K: int, draws: int) -> Callable[[Any, IntArray], FloatArray]:
-    """The distribution of a learner's next action, asked for once on each context and set of actions."""
+    """Return a function for a learner's action distribution, cached by context and actions."""
     if learner.oracle is not None and learner.oracle.max_chosen > 1:
         raise InputTypeError(
-            f"Logs are for single actions; {type(learner).__name__} chooses sets of elements."
+            f"Logs hold single actions; {type(learner).__name__} chooses sets of elements."
         )
     if not learner.takes_items:
         _check_number(learner, learner.action_count or K, K)
@@ -319,13 +322,13 @@ def _distribution_of(learner: Learner, K: int, draws: int) -> Callable[[Any, Int
 def _check_number(learner: Learner, own: int, K: int) -> None:
     if own != K:
         raise ParameterError(
-            f"policy={type(learner).__name__}(…) must be a learner of the log's actions: it has "
-            f"{own}, the log {K}."
+            f"policy={type(learner).__name__}(…) has {own} actions, but the log has {K}. Both "
+            "must have the same actions."
         )
 
 
 def _asked(policy: Callable[..., Any], log: Log, ours: bool) -> FloatArray:
-    """Ask a function about each round; `ours`: one that takes rows and returns numbers only."""
+    """Ask a function for each round; with `ours` it takes encoded rows and returns numbers."""
     K, told, by_name = log.n_actions, takes_available(policy), log.names is not None and not ours
     contexts = log.rows if ours else log.contexts
     table = np.zeros((len(log), K))
@@ -343,7 +346,7 @@ def _asked(policy: Callable[..., Any], log: Log, ours: bool) -> FloatArray:
 
 
 def _write(answer: Any, row: FloatArray, log: Log, offered: int, by_name: bool) -> bool:
-    """Write an answer as probabilities; whether it is an action or probabilities."""
+    """Write an answer as probabilities; return whether it is an action or probabilities."""
     if isinstance(answer, Mapping):
         places = {log.place(name): float(share) for name, share in answer.items()}
         for place, share in places.items():
@@ -367,7 +370,7 @@ def _write(answer: Any, row: FloatArray, log: Log, offered: int, by_name: bool) 
 
 
 def takes_available(policy: Callable[..., Any]) -> bool:
-    """Whether a policy has an argument for the actions that are available."""
+    """Return whether a policy has an argument `available`."""
     try:
         return "available" in inspect.signature(policy).parameters
     except (TypeError, ValueError):  # some compiled functions have no signature
@@ -378,15 +381,15 @@ def _predicted(model: Any, log: Log) -> Any:
     who, n = type(model).__name__, len(log)
     if log.features is None:
         raise InputTypeError(
-            f"policy={who}(…) predicts from rows of features, and the contexts of this log are "
-            "not vectors of one length: give a function of a context, or the n actions."
+            f"policy={who}(…) predicts from feature vectors, but the contexts of this log are not "
+            "vectors of one length. Pass a function of a context, or the n actions."
         )
     answers = as_array(model.predict(context_frame(log) if log.mapped else log.features))
     if answers.shape != (n,) or (log.names is None and answers.dtype.kind not in "iu"):
         raise InputTypeError(
             f"policy={who}(…) must predict {n} integers from 0 to {log.n_actions - 1}, or names of "
-            f"the log's actions, one for each row; got {short(answers)}. Give a function of a "
-            "context that turns answers into actions."
+            f"the log's actions, one for each row; got {short(answers)}. Pass a function of a "
+            "context that converts predictions to actions."
         )
     return answers
 
@@ -408,7 +411,7 @@ def _given(policy: Any, log: Log) -> FloatArray:
         return answers.astype(np.float64)
     if log.names is not None and isinstance(policy, str | int | float):
         known = ", ".join(map(repr, log.names))
-        raise ParameterError(f"The log has no action {policy!r:.100}. There are {known:.200}.")
+        raise ParameterError(f"The log has no action {policy!r:.100}. Its actions: {known:.200}.")
     raise InputTypeError(
         f"policy= must be an action, a function of a context, a fitted classifier, a learner, {n} "
         f"actions, or an array of shape {(n, K)}; got {short(policy)}."

@@ -1,4 +1,4 @@
-"""Statements about named policies that hold at all times at once."""
+"""Anytime-valid confidence intervals for named policies."""
 
 from __future__ import annotations
 
@@ -42,43 +42,48 @@ from hannan.off_policy.rules import (
     target,
 )
 
-_LONGEST = 200  # letters of an id
+_LONGEST = 200  # characters of an id
 
 Interval = tuple[float, float]
 Waiting = tuple[Shares, float | None, Centre | None]
-"""An open round; 1/q, or an estimate, may come with the loss. A centre needs the exact 1/q."""
+"""An open round: shares, 1/q or None, and a centre or None. A centre needs the exact 1/q."""
 _NORMAL = NormalDist()
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyIntervals:
-    """How a policy would have done over all rounds so far, with the confidence of its `Watch`.
+    """Intervals for the mean loss of a policy, and for the regret of the played actions against it.
+
+    All numbers are about the rounds so far, with the confidence of the `Watch`.
 
     Attributes
     ----------
     name
-        Of the policy.
+        Name of the policy.
     estimate, look
-        An estimate of its mean loss, or reward, over the rounds with feedback, moved into its
-        interval at any time; and an ordinary interval for it: of the Watch's confidence if you look
-        once. NaN before anything is known.
+        Estimate of the policy's mean loss, or reward, over the rounds with feedback, clipped to the
+        anytime-valid interval; and an ordinary interval, valid if you look once. NaN before any
+        feedback.
     ahead, ahead_look
-        The same for our mean loss per round less its mean loss. Below 0 we have done better.
+        Estimate and ordinary interval for the mean loss of the played actions minus the mean loss
+        of the policy. The played actions did better if it is negative.
     effective
-        The effective sample size of these estimates.
+        Effective sample size of these estimates.
     unit
         "reward" in a Watch with `rewards`, where a loss is minus a reward; else "loss".
     loss
-        (low, high) of its mean loss over all rounds that were decided.
+        Anytime-valid interval (low, high) for the policy's mean loss over all rounds.
     regret
-        (low, high) of our regret against it in these rounds, in total: our expected loss in each
-        round, given what came before, less its loss. Below 0 we have done better.
+        Anytime-valid interval (low, high) for the total regret against the policy: the sum over all
+        rounds of the expected loss of the played action, given the past, minus the policy's loss.
+        The played actions did better if it is negative.
     rounds
-        How many rounds were decided.
+        Number of rounds.
     open, forgotten
-        How many of them wait for their loss, or will never have one. They count at their worst.
+        Numbers of open and of abandoned rounds. The intervals count them at the worst loss.
     unavailable
-        In how many rounds what it chooses was not available. There it does what is played.
+        Number of rounds in which the policy's choice was unavailable. In these rounds, the policy
+        copies the played action.
     """
 
     name: str
@@ -97,26 +102,26 @@ class PolicyIntervals:
 
     @property
     def reward(self) -> Interval:
-        """(low, high) of its mean reward over all rounds, a reward being minus a loss."""
+        """Interval (low, high) for the policy's mean reward; a reward is minus a loss."""
         return _negative(self.loss)
 
     @property
     def gain(self) -> Interval:
-        """(low, high) of our gain over it per round. Above 0 we have done better."""
+        """Interval (low, high) for the gain per round over the policy, minus the mean regret."""
         low, high = _negative(self.regret)
         return low / max(self.rounds, 1), high / max(self.rounds, 1)
 
     @property
     def contradicts(self) -> bool:
-        """Whether no numbers are within the bounds.
+        """Whether an interval is empty.
 
-        That is as rare as a wrong statement, where what statements need is true.
+        If the assumptions hold, this is as rare as an interval that misses its true value.
         """
         return self.loss[0] > self.loss[1] or self.regret[0] > self.regret[1]
 
     @property
     def verdict(self) -> str:
-        """Whether we have done better, worse, or it is not known yet, in words."""
+        """Verdict on the played actions: "better", "worse", "not known" or "contradiction"."""
         low, high = self.regret
         if self.contradicts:
             return "contradiction"
@@ -127,55 +132,59 @@ class PolicyIntervals:
     def __str__(self) -> str:
         if self.unit == "reward":
             low, high = self.reward
-            said = f"{self.name}: mean reward from {low:.4g} to {high:.4g}, our gain over it from "
+            said = f"{self.name}: mean reward {low:.4g} to {high:.4g}, gain of the played actions "
             said += f"{self.gain[0]:.4g} to {self.gain[1]:.4g}"
             return f"{said} per round: {self.verdict}"
         low, high = self.loss
-        said = f"{self.name}: mean loss from {low:.4g} to {high:.4g}, our regret against it from "
+        said = f"{self.name}: mean loss {low:.4g} to {high:.4g}, regret of the played actions "
         return said + f"{self.regret[0]:.4g} to {self.regret[1]:.4g}: {self.verdict}"
 
 
 class Watch(Parametrised):
-    r"""Intervals for the losses of a few policies, and for our regret against each of them.
+    r"""Anytime-valid confidence intervals for named policies, and for the regret against each.
 
-    In each round s an action a was drawn from a distribution q and cost :math:`\ell_s(a)`; what a
-    policy π
-    would have cost is estimated by weights with mean at most 1/q. With probability `confidence`,
-    **for all policies and at all times at once**, the intervals hold
+    In each round s an action a is drawn from a distribution q and has the loss :math:`\ell_s(a)`.
+    Weights with mean at most 1/q estimate the loss of a policy π. With probability `confidence`,
+    **for all policies and after every round simultaneously**, the intervals contain
 
     .. math:: \frac1n \sum_{s=1}^n \ell_s(\pi(x_s)) \qquad \text{and} \qquad
               \sum_{s=1}^n \langle q_s, \ell_s \rangle - \ell_s(\pi(x_s))
 
-    over all n rounds that were decided. So one may look after every round, and stop when one
-    likes. Rounds without an answer count at their worst: it does not matter when losses come, in
-    which order, whether they ever come, and whether that has to do with actions and losses.
+    over all n rounds so far. So you can look after every round, and stop at any time. The intervals
+    count rounds without feedback at the worst loss. Therefore feedback may be delayed, out of order
+    or missing, even if this depends on actions and losses.
 
     Parameters
     ----------
     policies
-        By name: an action, for the policy that always takes it; or a `Policy` or any function of a
-        context that returns an action, or the probabilities of all, where it has an argument named
-        `available` among those there are. Other policies do what is played where their choice is
-        not available. None, with `n_actions`: all constant policies.
+        Dictionary from names to policies: an action, for the policy that always takes this action;
+        or a `Policy` or any function of a context that returns an action, or the probabilities of
+        all actions. A function with an argument `available` receives the available actions. Other
+        policies copy the played action if their choice is unavailable. None (default), with
+        `n_actions`: all constant policies.
     n_actions
-        K; needed for `policies=None`, and for policies that ask what is available.
+        Number of actions K. Required if `policies` is None, for `names`, and if a policy has an
+        argument `available`.
     loss_range
-        (low, high) of the losses. Others are refused.
+        Range (low, high) of the losses. Default (0, 1). A loss outside of it raises `LossError`.
     confidence
-        Of all statements together.
+        Joint confidence level of all anytime-valid intervals. Default 0.95.
     names
-        Names of the K actions, by which policies then give them; needs `n_actions`. Default: none.
+        Names of the K actions, which policies then return. Default: none.
     rewards
-        (low, high) of the outcomes, if more is better; instead of `loss_range`. Losses are then
-        rewards times -1, in `answered` too, and statements are shown as rewards and gains.
+        Range (low, high) of the outcomes if more is better, instead of `loss_range`. Losses are
+        then rewards times -1, also in `add_loss`. The output shows rewards and gains.
 
     Guarantee
     ---------
-    What is said above (docs/explanation/paper-notes.md, 3.13), if (i) each action was drawn with
-    the stated probability, given all that came before; (ii) the losses of all actions of a round
-    are fixed, though hidden, when it is decided: they may come late, but may not be made out of
-    later plays; (iii) a policy's choice is fixed before the action is drawn. Losses may react to
-    all earlier actions, and the learner to all earlier losses.
+    The intervals hold as stated above (docs/explanation/paper-sharper.md, 3.13) if
+
+    - (i) each action is drawn with the stated probability, given the past;
+    - (ii) the losses of all actions of a round are fixed, though hidden, when the action is drawn:
+      feedback may be delayed, but losses must not depend on later actions;
+    - (iii) a policy's choice is fixed before the action is drawn.
+
+    Losses may depend on all earlier actions, and the learner on all earlier losses.
 
     Examples
     --------
@@ -189,10 +198,10 @@ class Watch(Parametrised):
     ...     learner.update(loss, decision=decision)
     ...     watch.add_loss(decision, loss)
     >>> print(watch)
-    After 1,000 rounds. With probability 0.95, at all times at once:
-    policy            its mean loss     our regret against it
-    (what is played)  0.1771 to 0.2888
-    always 1          0.3011 to 0.9996  -822.5 to -87.0        we do better
+    After 1,000 rounds, 95 % anytime-valid confidence intervals:
+    policy            mean loss         regret against policy  played actions are
+    (played actions)  0.1771 to 0.2888
+    always 1          0.3011 to 0.9996  -822.5 to -87.0        better
     today             0.1196 to 0.6200  -389.4 to 96.3         not known
 
     References
@@ -244,17 +253,17 @@ class Watch(Parametrised):
             raise refuse(self, "confidence", "a number in (0, 1)", confidence)
         self.confidence = float(confidence)
         self._told = [callable(each) and takes_available(each) for each in self.policies.values()]
-        rows = len(self.policies) + 1  # the last one is what is played
-        self._sums = np.zeros((rows, 2, len(evidence.RATE)))  # over the rounds that were answered
+        rows = len(self.policies) + 1  # the last row is about the played actions
+        self._sums = np.zeros((rows, 2, len(evidence.RATE)))  # over the rounds with feedback
         self._moments = np.zeros((rows, 6))  # of estimates and ratios in these rounds
-        self._kinds = np.zeros((rows, len(evidence.RESERVES)), dtype=np.int64)  # of the forgotten
-        self._reserved = 0  # forgotten rounds with a centre, whose reserve is in the sums
-        self._absent = np.zeros(rows - 1, dtype=np.int64)  # of both
+        self._kinds = np.zeros((rows, len(evidence.RESERVES)), dtype=np.int64)  # abandoned rounds
+        self._reserved = 0  # abandoned rounds with a centre, whose reserve is in the sums
+        self._absent = np.zeros(rows - 1, dtype=np.int64)  # unavailable choices in all these rounds
         self._open: dict[Hashable, Waiting] = {}
         self._answered = 0
         self._forgotten = 0
 
-    # What happens -----------------------------------------------------------------------------
+    # Rounds -----------------------------------------------------------------------------------
 
     def add_decision(
         self,
@@ -266,64 +275,68 @@ class Watch(Parametrised):
         weight: Any = None,
         available: Any = None,
     ) -> None:
-        """A decision was made: one of a learner, or of anything that draws its actions.
+        """Add a decision of a learner, or of any system that draws its actions.
 
         Parameters
         ----------
         decision
-            A `Decision`, or an id under which the loss will come.
+            A `Decision`, or an id under which you report the loss.
         context, action, available
-            What was decided, if it is an id.
+            Context, action and available actions, if `decision` is an id.
         propensity
-            The probability with which the action was drawn; by default what the decision says.
+            Probability with which the action was drawn. Default: the propensity of the decision.
         weight
-            Instead of it: an estimate of 1/q, at least 1 and with a mean of at most 1/q, drawn
-            without regard to losses; by default `decision.weights`. Where it is not known before
-            the loss comes, `answered` takes it.
+            Estimate of 1/q instead of the propensity: at least 1, with a mean of at most 1/q, and
+            drawn independently of the losses. Default: `decision.weights`. If it is known only with
+            the loss, pass it to `add_loss`.
         """
         key = _key(decision)
         if isinstance(decision, Decision):
             if context is not None or action is not None or available is not None:
-                raise ParameterError("A Decision says itself what was decided: give it alone.")
+                raise ParameterError(
+                    "A Decision holds its context, action and available actions: pass it alone."
+                )
             context, action, available = decision.context, decision.action, decision.available
         elif available is not None:
             if self.n_actions is None:
                 raise ParameterError(
-                    "available= needs the number of actions: give Watch its n_actions=."
+                    "available= needs the number of actions: pass n_actions= to Watch."
                 )
             available = check_available(self, available, self.n_actions)
         if key in self._open:
-            raise DecisionError(f"Decision {key!r} waits for its loss already.")
+            raise DecisionError(f"Decision {key!r} is already open. Use a different id.")
         self.check_room()
         held = shares(self.targets(context, available), self._action(action, available), available)
         self.enter(key, held, inverse(self, decision, propensity, weight))
 
     def add_loss(self, decision: Decision | int | str, loss: Any, *, weight: Any = None) -> None:
-        """The loss of the action that was decided has come.
+        """Report the loss of a decision's action.
 
         Parameters
         ----------
         decision
             The decision, or its id.
         loss
-            What its action has cost; minus its reward, in a Watch with `rewards`.
+            Loss of the action; minus its reward, in a Watch with `rewards`.
         weight
-            As in `decided`, if it was not known then.
+            As in `add_decision`, if it was not known then.
         """
         key, held, known, _ = self._find(decision)
         if known is None:
             known = inverse(self, decision, None, weight)
         elif weight is not None:
-            raise ParameterError(f"The weight of decision {key!r} is known since it was made.")
+            raise ParameterError(
+                f"The weight of decision {key!r} is already known. Leave out weight=."
+            )
         if known is None and held.played.any():
             raise ParameterError(
-                f"The probability of decision {key!r} is not known: give decided(propensity=…) or "
-                "answered(weight=…) what its action was drawn with."
+                f"The probability of decision {key!r} is unknown. Pass add_decision(propensity=…) "
+                "or add_loss(weight=…)."
             )
         self.settle(key, self.check_loss(loss), 1.0 if known is None else known)
 
     def abandon(self, decision: Decision | int | str) -> None:
-        """The loss of a decision will never come; the round counts at its worst."""
+        """Abandon a decision that will never have a loss; it counts at the worst loss."""
         key, held, weight, centre = self._find(decision)
         del self._open[key]
         if centre is None:
@@ -335,25 +348,25 @@ class Watch(Parametrised):
         self._forgotten += 1
 
     def withdraw(self, decision: Decision | int | str) -> None:
-        """A decision was not carried out, and nobody saw it: as if it had never been made.
+        """Remove a decision that was not carried out, as if it had never been made.
 
-        Only where that has nothing to do with its action.
+        The intervals stay valid only if this does not depend on the action.
         """
         del self._open[self._find(decision)[0]]
 
     def read(self, log: Log, *, inverse: str = "propensities", unanswered: int = 0) -> None:
-        """The rounds of a log.
+        """Add the rounds of a log.
 
         Parameters
         ----------
         log
-            What was logged.
+            The log.
         inverse
-            Where 1/q comes from: "propensities", or "weights", the log's own estimates of 1/q.
+            Source of 1/q: "propensities" (default), or "weights", the log's estimates of 1/q.
         unanswered
-            How many more rounds were decided and are not in the log, as their losses have not
-            come: they count at their worst. To leave them out is right only if which ones they
-            are has nothing to do with actions and losses.
+            Number of further rounds without feedback, which are not in the log. They count at the
+            worst loss. Default 0. Leaving them out is right only if the missing feedback does not
+            depend on actions and losses.
         """
         check_integer(self, "unanswered", unanswered, 0)
         if not isinstance(log, Log):
@@ -365,10 +378,12 @@ class Watch(Parametrised):
                 f"{log.n_actions}."
             )
         if self.names not in (None, log.names):
-            known = f"{self.names!r:.200}, in this order: give Log its names="
+            known = f"{self.names!r:.200}, in this order: pass names= to Log"
             raise ParameterError(f"The log must have the actions of the Watch, {known}.")
         if self.rewards is not None and log.rewards is None:
-            raise ParameterError("A Watch with rewards= reads logs with rewards, not with losses.")
+            raise ParameterError(
+                "A Watch with rewards= reads only logs with rewards; this log has losses."
+            )
         losses = log.losses if self.rewards is None else -log.rewards
         low, high = self._range
         for extreme in (losses.min(initial=high), losses.max(initial=low)):
@@ -401,14 +416,14 @@ class Watch(Parametrised):
         inverse: str = "propensities",
         unanswered: int = 0,
     ) -> Self:
-        """A watch that has read a log: with its names, and its rewards if it has them.
+        """Return a new watch with the rounds of a log, and its names and rewards if it has them.
 
         Parameters
         ----------
         log, inverse, unanswered
             As in `read`.
         policies, loss_range, confidence
-            As in `Watch`. The `value_range` of a log with rewards takes the place of `loss_range`.
+            As in `Watch`. For a log with rewards, its `value_range` replaces `loss_range`.
 
         Examples
         --------
@@ -419,11 +434,11 @@ class Watch(Parametrised):
         >>> losses = (rng.random(1000) < np.where(actions, 0.2, 0.7)).astype(float)
         >>> log = hn.off_policy.Log(None, actions, losses, np.full(1000, 0.5), n_actions=2)
         >>> print(hn.off_policy.Watch.over(log))
-        After 1,000 rounds. With probability 0.95, at all times at once:
-        policy            its mean loss     our regret against it
-        (what is played)  0.3650 to 0.5151
-        always 0          0.5000 to 0.8097  -366.9 to -100.7       we do better
-        always 1          0.1502 to 0.3137  165.1 to 283.3         it does better
+        After 1,000 rounds, 95 % anytime-valid confidence intervals:
+        policy            mean loss         regret against policy  played actions are
+        (played actions)  0.3650 to 0.5151
+        always 0          0.5000 to 0.8097  -366.9 to -100.7       better
+        always 1          0.1502 to 0.3137  165.1 to 283.3         worse
         """
         if not isinstance(log, Log):
             raise refuse("Watch.over", "log", "a Log", log)
@@ -432,20 +447,20 @@ class Watch(Parametrised):
         watch.read(log, inverse=inverse, unanswered=unanswered)
         return watch
 
-    # What is known ----------------------------------------------------------------------------
+    # Results ----------------------------------------------------------------------------------
 
     @property
     def rounds(self) -> int:
-        """How many rounds were decided."""
+        """Number of rounds."""
         return self._answered + len(self._open) + self._forgotten
 
     @property
     def open_decisions(self) -> list[Any]:
-        """Ids of the decisions whose losses have not come yet."""
+        """Ids of the open decisions."""
         return list(self._open)
 
     def intervals(self) -> dict[str, PolicyIntervals]:
-        """A statement about each policy, by its name; see `PolicyIntervals`."""
+        """Return a dictionary from the name of each policy to its `PolicyIntervals`."""
         losses, regrets, _ = self._bounds()
         absent = self._absent.copy()
         for held, *_ in self._open.values():
@@ -469,7 +484,7 @@ class Watch(Parametrised):
         return PolicyIntervals(name, *bounds, *counts, unavailable, *looks, effective, self._unit)
 
     def _looks(self, sums: FloatArray) -> tuple[float, Interval, float, Interval, float]:
-        """Return estimates of a policy's mean loss and of our lead, with ordinary intervals."""
+        """Estimate a policy's mean loss and the lead of the played actions, with intervals."""
         n, (low, high) = self._answered, self._range
         value, squared, regret, squared_regret, ratio, squared_ratio = sums.tolist()
         if n < 2 or not squared_ratio:
@@ -488,12 +503,12 @@ class Watch(Parametrised):
         return *loss, *ahead, ratio * ratio / squared_ratio
 
     def to_frame(self) -> Any:
-        """Return a row for each policy, as a frame.
+        """Return a frame with a row for each policy.
 
-        The columns: policy; estimate, look_low and look_high, for a single look; loss_low,
-        loss_high, regret_low, regret_high and verdict, at any time; rounds, open, forgotten,
-        unavailable, effective. With rewards: estimates of these, reward_low, reward_high, gain_low
-        and gain_high, per round.
+        The columns are policy, estimate, look_low and look_high (for a single look), loss_low,
+        loss_high, regret_low, regret_high and verdict (anytime-valid), rounds, open, forgotten,
+        unavailable and effective. With rewards, estimate is a mean reward, and reward_low,
+        reward_high, gain_low and gain_high (per round) replace the columns of loss and regret.
 
         >>> Watch(n_actions=2).to_frame()["verdict"].tolist()
         ['not known', 'not known']
@@ -520,7 +535,7 @@ class Watch(Parametrised):
     def plot(self, ax: Any = None) -> Any:
         """Draw the mean outcome of each policy with both intervals, and return matplotlib's axes.
 
-        The band is the interval of our own at any time. Needs matplotlib
+        The band is the anytime-valid interval of the played actions. Needs matplotlib
         (`pip install 'hannan[report]'`).
 
         Parameters
@@ -535,32 +550,31 @@ class Watch(Parametrised):
         sure = f"{100 * self.confidence:g} % interval"
         once, ever = f"{sure} if you look once", f"{sure} at any time"
         draw_dots(ax, dots, f"{own} per round", narrow=once, wide=ever)
-        draw_line(ax, math.nan, f"our own {own}, at any time", self.played())
+        draw_line(ax, math.nan, f"{own} of the played actions, at any time", self.played())
         legend(ax)
         return ax
 
     def played(self) -> Interval:
-        """(low, high) of our own mean loss, or reward, over all rounds that were decided.
+        """Return the interval (low, high) for the mean loss, or reward, of the played actions.
 
-        The outcome of a round is here its mean over the distribution that the action was drawn
-        from.
+        The outcome of a round is here its expectation over the action distribution.
         """
         return self._shown(self._mean(self._bounds()[2]))
 
     def _shown(self, losses: Interval) -> Interval:
-        """Return an interval for losses as one for rewards, where these are shown."""
+        """Convert an interval for losses to rewards, if the Watch has rewards."""
         return losses if self.rewards is None else _negative(losses)
 
     def _bounds(self) -> tuple[list[Interval], list[Interval], Interval]:
-        """Of sums over all rounds, for losses in [0, 1]: losses, regrets, and our own loss.
+        """Return intervals for sums over all rounds: losses, regrets, and the played actions' loss.
 
-        All hold together, and our loss is a policy's plus our regret against it: so bounds of two
-        of them bound the third.
+        Losses are in [0, 1]. All intervals hold jointly. The loss of the played actions is the loss
+        of a policy plus the regret against it, so bounds on two of the three bound the third.
         """
         n, P = float(self.rounds), len(self.policies)
         if not n:
             return [(0.0, 0.0)] * P, [(0.0, 0.0)] * P, (0.0, 0.0)
-        # Two statements about losses for each policy and for us, and two about each regret.
+        # Two bounds on the loss of each policy and of the played actions, and two on each regret.
         log_odds = math.log((4 * P + 2) / (1.0 - self.confidence))
         sums, kinds = self._completed()
         least = evidence.lowest(sums, kinds, evidence.LOSS, log_odds)
@@ -577,7 +591,7 @@ class Watch(Parametrised):
         )
 
     def _completed(self) -> tuple[FloatArray, NDArray[np.int64]]:
-        """Return the sums with the reserves of open rounds, and the kinds of those without any."""
+        """Return the sums with the reserves of open rounds, and the kinds of other open rounds."""
         sums, kinds = self._sums, self._kinds
         centred = [held for held in self._open.values() if held[2] is not None]
         if centred:
@@ -597,7 +611,7 @@ class Watch(Parametrised):
         kernel.reserve(sums, *how)
 
     def _mean(self, total: Interval) -> Interval:
-        """Of a sum over all rounds, in the units of the losses."""
+        """Convert an interval for a sum over all rounds to a mean in the units of the losses."""
         low, high = self._range
         if not self.rounds:
             return low, high
@@ -605,7 +619,7 @@ class Watch(Parametrised):
         return low + span * total[0], low + span * total[1]
 
     def __str__(self) -> str:
-        """The statements as a table: a sentence, and a row for each policy."""
+        """Return a sentence and a table with a row for each policy."""
         sentence, rows, warning = self._words()
         return "\n".join([sentence, *aligned(rows), *warning])
 
@@ -615,35 +629,35 @@ class Watch(Parametrised):
         return page(*warnings, paragraph(sentence), table(heads, rows, marked=[0]))
 
     def _words(self) -> tuple[str, list[tuple[str, ...]], list[str]]:
-        """Return a sentence, the rows of a table, and a warning about contradictions if any."""
+        """Return a sentence, the rows of a table, and a warning if intervals are empty."""
         statements, (low, high) = self.intervals().values(), self.played()
-        counts = (len(self._open), "open"), (self._forgotten, "never answered")
+        counts = (len(self._open), "open"), (self._forgotten, "abandoned")
         apart = "".join(f", {count:,} {what}" for count, what in counts if count)
-        sure = f"With probability {self.confidence:g}, at all times at once:"
-        head, mean, gap = ("our regret against it", "{:.4f} to {:.4f}", "{:,.1f} to {:,.1f}")
+        sure = f"{100 * self.confidence:g} % anytime-valid confidence intervals:"
+        head, mean, gap = ("regret against policy", "{:.4f} to {:.4f}", "{:,.1f} to {:,.1f}")
         if self.rewards is not None:
-            head, mean, gap = ("our gain over it, per round", *["{:.4g} to {:.4g}"] * 2)
-        rows: list[tuple[str, ...]] = [("policy", f"its mean {self._unit}", head, "")]
-        rows.append(("(what is played)", mean.format(low, high), "", ""))
+            head, mean, gap = ("gain over policy, per round", *["{:.4g} to {:.4g}"] * 2)
+        rows: list[tuple[str, ...]] = [("policy", f"mean {self._unit}", head, "played actions are")]
+        rows.append(("(played actions)", mean.format(low, high), "", ""))
         for each in statements:
             loss = mean.format(*self._shown(each.loss))
             regret = gap.format(*(each.regret if self.rewards is None else each.gain))
-            note = f"; not available in {each.unavailable:,} rounds" if each.unavailable else ""
+            note = f"; unavailable in {each.unavailable:,} rounds" if each.unavailable else ""
             rows.append((each.name, loss, regret, each.verdict + note))
         warning = []
         if any(each.contradicts for each in statements) or low > high:
             warning.append(
-                "These statements contradict each other: check that actions are drawn with the "
-                "stated probabilities, and that losses are fixed when a round is decided."
+                "Some intervals contradict each other. Check that actions are drawn with the "
+                "stated probabilities, and that losses are fixed before the actions are drawn."
             )
-        return f"After {self.rounds:,} rounds{apart}. {sure}", rows, warning
+        return f"After {self.rounds:,} rounds{apart}, {sure}", rows, warning
 
-    # For what plays ---------------------------------------------------------------------------
+    # For learners and Deciders ----------------------------------------------------------------
 
     def targets(
         self, context: Any, available: IntArray | None = None, n_actions: int | None = None
     ) -> list[Target]:
-        """What the policies do on a context, among the actions that are available."""
+        """Ask the policies for their actions on a context, among the available actions."""
         K = self.n_actions if n_actions is None else n_actions
         return [
             target(name, policy, told, context, available, K, self._places)
@@ -651,33 +665,33 @@ class Watch(Parametrised):
         ]
 
     def check_loss(self, loss: Any) -> float:
-        """A loss, moved to [0, 1]."""
+        """Check a loss, and scale it to [0, 1]."""
         low, high = self._range
         return (check_chosen_loss(loss, (low, high)) - low) / (high - low)
 
     def __contains__(self, decision: Decision | int | str) -> bool:
-        """Whether a decision waits for its loss."""
+        """Return whether a decision is open."""
         return _key(decision) in self._open
 
     def check_room(self) -> None:
-        """Refuse a decision where too many wait already."""
+        """Raise `DecisionError` if there is no room for another open decision."""
         if len(self._open) >= MOST_OPEN:
             raise DecisionError(
-                f"{MOST_OPEN} decisions wait for their losses: tell the Watch of those that will "
-                "never come, by forgotten(decision)."
+                f"{MOST_OPEN} decisions are open, which is the limit. Report their losses, or call "
+                "abandon(decision) for decisions that will never have one."
             )
 
     def enter(
         self, key: Hashable, held: Shares, weight: float | None, centre: Centre | None = None
     ) -> None:
-        """Hold a round that has been decided; nothing can fail.
+        """Add an open round. Never fails.
 
-        A `centre` is for rounds whose weight is exactly 1/q, with q known for every action.
+        A `centre` needs a weight of exactly 1/q, with q known for every action.
         """
         self._open[key] = held, weight, centre
 
     def settle(self, key: Hashable, loss: float, weight: float | None = None) -> None:
-        """A round has been answered, by a loss in [0, 1]; nothing can fail."""
+        """Add the loss of an open round, in [0, 1]. Never fails."""
         held, known, centre = self._open.pop(key)
         self._answered += 1
         plain = nothing_predicted(len(self.policies)) if centre is None else centre.rows
@@ -687,23 +701,23 @@ class Watch(Parametrised):
         kernel.add(*sums, *how, evidence.COLUMNS, plain, own)
 
     def extended(self, policies: Mapping[str, Any], n_actions: int | None = None) -> Self:
-        """A watch that goes on from here with more policies, and more actions.
+        """Return a watch that continues with more policies, and more actions.
 
-        What was said so far holds at once with the confidence, and so does all that is said from
-        now on. A new policy did what was played in all rounds before.
+        The intervals so far hold jointly with the confidence level, and so do all later intervals.
+        In all earlier rounds, a new policy copies the played action.
 
         Parameters
         ----------
         policies
-            All of them; those that were there already are known by their names.
+            All policies. Policies with the names of earlier ones continue these.
         n_actions
-            K then.
+            New number of actions.
         """
         how = self.loss_range, self.confidence, self.names, self.rewards
         twin = type(self)(policies, n_actions, *how)
         old = {name: row for row, name in enumerate(self.policies)}
         if not old.keys() <= twin.policies.keys():
-            raise ParameterError("extended() needs all policies that the Watch has, and new ones.")
+            raise ParameterError("extended() needs all policies of the Watch, and new ones.")
         last = len(self.policies)
         rows = [*(old.get(name, last) for name in twin.policies), last]
         twin._sums, twin._kinds = self._sums[rows].copy(), self._kinds[rows].copy()
@@ -719,20 +733,20 @@ class Watch(Parametrised):
     # Copies and files -------------------------------------------------------------------------
 
     def reset(self) -> None:
-        """Forget all rounds."""
+        """Delete all rounds."""
         self.__init__(**self.params)  # type: ignore[misc]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one file, in one step: `hannan.load(path)` goes on bit for bit.
+        """Save the watch to one file, atomically; `hannan.load(path)` continues identically.
 
-        Policies that are functions are kept by their names, and have to be trusted when the file
-        is loaded.
+        The file holds the names of policies that are functions. `hannan.load` needs them as
+        `trusted`.
         """
         save(self, path)
 
     @property
     def progress(self) -> tuple[int, int, int]:
-        """How many rounds were answered, forgotten, and are open."""
+        """Numbers of rounds with feedback, of abandoned and of open rounds."""
         return self._answered, self._forgotten, len(self._open)
 
     def _check_state(self) -> None:
@@ -750,17 +764,17 @@ class Watch(Parametrised):
         key = _key(decision)
         if key not in self._open:
             raise DecisionError(
-                f"Decision {key!r} has been answered or forgotten already, or this Watch was not "
-                f"told of it; {len(self._open)} decisions are open."
+                f"Decision {key!r} is not open: it has a loss, was abandoned, or was never added "
+                f"with add_decision. Open decisions: {len(self._open)}."
             )
         return key, *self._open[key]
 
     def _action(self, action: Any, available: IntArray | None) -> int:
         if not isinstance(action, int | np.integer) or isinstance(action, bool):
-            raise InputTypeError(f"A Watch is for single actions; got {short(action)}.")
+            raise InputTypeError(f"A Watch takes single actions, integers; got {short(action)}.")
         known = math.inf if self.n_actions is None else self.n_actions
         if not 0 <= action < known or (available is not None and action not in available):
-            raise ParameterError(f"action={action} is none that was available.")
+            raise ParameterError(f"action={action} is not an available action.")
         return int(action)
 
 
@@ -769,7 +783,7 @@ def _negative(ends: Interval) -> Interval:
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a table."""
+    """Return the lines of a table with aligned columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
@@ -778,8 +792,8 @@ def _key(decision: Any) -> Any:
     key = decision.id if isinstance(decision, Decision) else decision
     if not _is_key(key):
         raise InputTypeError(
-            f"A decision is a Decision, or its id: an integer, or a string of up to {_LONGEST} "
-            f"letters; got {short(decision)}."
+            f"A decision must be a Decision, or its id: an integer, or a string of at most "
+            f"{_LONGEST} characters; got {short(decision)}."
         )
     return key
 
