@@ -254,7 +254,7 @@ def test_actions_that_are_said_to_be_of_one_size_are():
     total.add(None, np.array([-1.0, -1.0, 1.0]))
     assert total.leader()().tolist() == [0, 1]
     total.add(None, np.array([0.0, 0.0, -5.0]))
-    with pytest.raises(hn.ParameterError, match="solve chose 2 of them, and now 3"):
+    with pytest.raises(hn.ParameterError, match="solve chose 2 elements before and 3 now"):
         total.leader()
     total.add(None, np.array([0.0, 0.0, 5.0]))
     assert total.leader()().tolist() == [0, 1]
@@ -480,6 +480,6 @@ def plays_alike(name):
 
 
 def test_a_time_limit_needs_a_solver_that_takes_one():
-    with pytest.raises(hn.ParameterError, match="give your function that argument"):
+    with pytest.raises(hn.ParameterError, match="Add this argument"):
         hn.oracles.FunctionOracle(lambda losses: 0, n_actions=2, time_limit=1.0)
     hn.oracles.FunctionOracle(lambda losses, **options: 0, n_actions=2, time_limit=1.0)

@@ -217,7 +217,7 @@ def test_features_whose_squares_overflow_are_refused():
 
 
 def test_no_context_is_no_row_with_a_hole():
-    with pytest.raises(hn.ContextError, match="LinearPolicies needs a row of features"):
+    with pytest.raises(hn.ContextError, match="LinearPolicies needs a feature vector"):
         hn.ContextSemiBanditFTPL(hn.oracles.LinearPolicies(2), seed=0).act()
 
 

@@ -158,7 +158,7 @@ def test_graphs_that_are_not_bipartite_are_refused():
         hn.oracles.Matchings.of(graph, left=["a", "b"])
     with pytest.raises(HannanError, match="both on the right"):
         hn.oracles.Matchings.of(graph)
-    with pytest.raises(HannanError, match="'z', which is no node"):
+    with pytest.raises(HannanError, match="'z', which is not a node"):
         hn.oracles.Matchings.of(graph, left=["a", "z"])
     with pytest.raises(HannanError, match="different pairs"):
         hn.oracles.Matchings.of(nx.MultiGraph([("a", "b"), ("a", "b")]), left=["a"])

@@ -58,7 +58,7 @@ def test_a_violated_exchange_property_is_named():
 
 
 def test_subsets_must_be_independent_too():
-    with pytest.raises(HannanError, match="its part"):
+    with pytest.raises(HannanError, match="its subset"):
         hn.oracles.Matroid(4, lambda s: len(s) != 1 or s == [0])
 
 

@@ -257,7 +257,7 @@ def test_the_edges_of_a_multigraph_have_keys():
     ("arguments", "error", "message"),
     [
         (([(1, 2), (2, 3), (3, 1), (3, 4)], 1, 4), hn.ParameterError, "cycle.* → "),
-        (([(1, 1), (1, 2)], 1, 2), hn.ParameterError, "cycles; this one has 1 → 1"),
+        (([(1, 1), (1, 2)], 1, 2), hn.ParameterError, "cycles; this graph has the cycle 1 → 1"),
         (([(1, 2), (5, 6), (6, 5)], 1, 2), hn.ParameterError, "has (5 → 6 → 5|6 → 5 → 6)"),
         (([(1, 2), (3, 4)], 1, 4), hn.InfeasibleError, "No path leads from 1 to 4"),
         (([(1, 2)], 2, 1), hn.InfeasibleError, "No path"),
@@ -315,12 +315,12 @@ def test_routes_are_nodes_in_order():
     action = oracle.objective().leader()(None)
     assert oracle.route(action[::-1])[0] == (0, 0)
     assert oracle.route(action) == oracle.objective().leader().nodes
-    with pytest.raises(hn.ParameterError, match="not the edges of a path"):
+    with pytest.raises(hn.ParameterError, match="must be the edges of a path"):
         oracle.route(action[:-1])
-    with pytest.raises(hn.ParameterError, match="not the edges of a path"):
+    with pytest.raises(hn.ParameterError, match="must be the edges of a path"):
         oracle.route([0, 1, 2])
     parallel = hn.oracles.Paths([("a", "b"), ("a", "b"), ("b", "c")], "a", "c")
-    with pytest.raises(hn.ParameterError, match="not the edges of a path"):
+    with pytest.raises(hn.ParameterError, match="must be the edges of a path"):
         parallel.route([0, 1, 2])
 
 

@@ -75,5 +75,5 @@ def test_what_cannot_make_features_is_refused(bad):
 def test_features_that_are_not_finite_are_refused():
     oracle = hn.oracles.LinearPolicies(2, features=lambda row: row / 0.0)
     learner = hn.ContextFTPL(oracle, seed=0)
-    with np.errstate(divide="ignore"), pytest.raises(hn.ContextError, match="not finite"):
+    with np.errstate(divide="ignore"), pytest.raises(hn.ContextError, match="finite numbers"):
         learner.act([1.0, 2.0])

@@ -127,5 +127,5 @@ def test_menus_of_different_widths_are_refused_where_their_complexity_is_asked()
     wide = hn.Menu(np.zeros(2), np.ones((3, 2)))
     oracle = hn.oracles.SharedLinear()
     assert oracle.complexity([narrow, narrow]) > 0.0
-    with pytest.raises(hn.ContextError, match="equal numbers of features"):
+    with pytest.raises(hn.ContextError, match="equal numbers of context and action features"):
         oracle.complexity([narrow, wide])

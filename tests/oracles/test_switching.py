@@ -504,7 +504,7 @@ def test_bad_parameters_are_refused():
     make = hn.oracles.Switching
     with pytest.raises(hn.InputTypeError, match="oracle as its base"):
         make([[0, 1]], 1)
-    with pytest.raises(hn.ParameterError, match="does not switch"):
+    with pytest.raises(hn.ParameterError, match="without switches"):
         make(make(LISTED, 1), 1)
     with pytest.raises(hn.ParameterError, match="loss functions"):
         make(hn.oracles.Submodular(3), 1)

@@ -160,7 +160,7 @@ def test_frames_lists_and_numbers_may_be_weighted():
 @pytest.mark.parametrize(
     ("arguments", "kind", "words"),
     [
-        (lambda: Paths(nx.DiGraph(ROADS), "a", "d"), ParameterError, "towards.*takes the same"),
+        (lambda: Paths(nx.DiGraph(ROADS), "a", "d"), ParameterError, "towards.*takes any"),
         (lambda: Paths(nx.Graph(ROADS), "a", "d"), HannanError, "towards"),
         (lambda: Paths.towards(nx.DiGraph(ROADS), "a", "d", weight="km"), ParameterError, "'km'"),
         (lambda: Paths.towards(ROADS, "a", "d", weight="km"), ParameterError, "9 numbers"),

@@ -1,4 +1,4 @@
-"""Binned features: the cuts that stumps and trees may use."""
+"""Binned features: the cuts of stumps and trees."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from hannan.kernels.lanes import WIDTH
 
 
 class Grid(Stored):
-    """The edges of every feature, rising: a context lies below an edge or from it on.
+    """Edges of the bins of every feature, rising; a bin includes its lower edge.
 
-    `lowest` has for each feature its smallest value if the edges and this are all its known
-    values, else nan.
+    For each feature, `lowest` is its smallest value if the edges and this value are all its known
+    values, and NaN otherwise.
     """
 
     stored = State()
@@ -55,16 +55,16 @@ class Grid(Stored):
 
     @cached_property
     def key(self) -> tuple[bytes, bytes]:
-        """Equal for equal cuts."""
+        """Key that is equal for equal cuts."""
         return self.n_cuts.tobytes(), self.edges.tobytes()
 
     def shape(self, n_actions: int) -> tuple[int, int, int, int]:
-        """What kernels need to know: groups of features, cuts, actions, features."""
+        """Return the sizes for kernels: groups of features, cuts, actions, features."""
         groups = -(-self.n_features // WIDTH)
         return groups, self.edges.shape[1], n_actions, self.n_features
 
     def counts(self, context: FloatArray) -> FloatArray:
-        """For each feature the number of edges above the context; padded to whole lanes."""
+        """Count for each feature the edges above the context; pad to whole lanes."""
         found = np.zeros(-(-self.n_features // WIDTH) * WIDTH)
         if self.n_features:
             check_length(context, self.n_features)
@@ -72,16 +72,16 @@ class Grid(Stored):
         return found
 
     def count_rows(self, rows: FloatArray) -> NDArray[np.uint16]:
-        """The counts of several contexts, [features, contexts]."""
+        """Compute `counts` of several contexts, [features, contexts]."""
         return self.padded_counts(rows)[:, : self.n_features].T.astype(np.uint16, order="C")
 
     def padded_counts(self, rows: FloatArray) -> FloatArray:
-        """`counts` of several contexts, [contexts, padded features]."""
+        """Compute `counts` of several contexts, [contexts, padded features]."""
         width = -(-self.n_features // WIDTH) * WIDTH
         return np.array([self.counts(row) for row in rows]).reshape(len(rows), width)
 
     def knows(self, context: FloatArray) -> bool:
-        """Whether the context has no new value of a feature whose values were all known."""
+        """Return whether the context has only known values in features with all values known."""
         if not self.n_features:
             return False
         counts = self.counts(context)[: self.n_features].astype(np.intp)
@@ -89,7 +89,7 @@ class Grid(Stored):
         return bool(((floor == context) | np.isnan(self._lowest)).all())
 
     def splits(self, rows: FloatArray) -> NDArray[np.bool_]:
-        """Which rows lie at or above each cut, [cuts, rows]."""
+        """Return which rows lie at or above each cut, [cuts, rows]."""
         counts = self.count_rows(rows)
         cuts = [counts[f] <= c for f in range(self.n_features) for c in range(self.n_cuts[f])]
         return np.array(cuts, dtype=bool).reshape(len(cuts), len(rows))
@@ -106,9 +106,9 @@ NO_FEATURES = Grid([])
 
 
 def learn_grid(rows: FloatArray, n_bins: int) -> Grid:
-    """Edges at the values of each feature, all of them if there are at most `n_bins` values.
+    """Make a grid with edges at all values of each feature, if it has at most `n_bins` values.
 
-    Otherwise n_bins - 1 of them, evenly spread among its distinct values.
+    For other features there are n_bins - 1 edges, evenly spread among the distinct values.
     """
     edges: list[FloatArray] = []
     lowest = np.full(rows.shape[1], np.nan)
@@ -123,7 +123,7 @@ def learn_grid(rows: FloatArray, n_bins: int) -> Grid:
 
 
 def given_grid(owner: object, edges: Any) -> Grid:
-    """Edges as a user gives them, checked."""
+    """Check the edges that a user gives, and make a grid of them."""
     name = type(owner).__name__
     try:
         listed = [column for _, column in columns_of(edges)] if is_frame(edges) else edges
@@ -145,7 +145,7 @@ def given_grid(owner: object, edges: Any) -> Grid:
 
 
 def check_length(context: FloatArray, n_features: int) -> None:
-    """Refuse a context with another number of features."""
+    """Raise `ContextError` unless a context has this number of features."""
     if len(context) != n_features:
         raise ContextError(
             f"Contexts have {n_features} features here; got a row of {len(context)}."
@@ -153,7 +153,7 @@ def check_length(context: FloatArray, n_features: int) -> None:
 
 
 def stack(contexts: Sequence[FloatArray]) -> FloatArray:
-    """Rows of equal length as a table; one without columns if there are none."""
+    """Stack rows of equal length to a table; it has no columns if there are no rows."""
     if not len(contexts):
         return np.zeros((0, 0))
     for context in contexts:

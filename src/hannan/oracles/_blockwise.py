@@ -21,43 +21,43 @@ NO_NOISE = np.zeros((1, 0), np.float32)
 
 
 class BlockObjective(Total):
-    """Leaders as rows of integers, found by a kernel in any rows of a block of noise.
+    """Objective whose kernel finds leaders, coded as rows of integers, in a block of noise.
 
-    A class names its kernel, the arrays of its statistic and how its leaders are coded. A kernel
-    is a module with three functions, all of which take the statistic first; at scale 0 they do
-    not look at the block:
+    A subclass sets its kernel, the arrays of its statistic and the code of its leaders. A kernel
+    is a module with three functions. All take the statistic first, and at scale 0 they do not read
+    the block:
 
-    - `act(*statistic, block, row, scale, place)`, the action of the leader under one row;
-    - `leaders(*statistic, block, start, stop, scale, codes, values)`, which writes the leaders;
-    - `resample_one(*statistic, block, start, stop, scale, place, element, successes)`, which goes
-      through rows until the leader's action was `element` often enough, and returns how often it
-      was, and how many rows were used.
+    - `act(*statistic, block, row, scale, place)` returns the action of the leader under one row.
+    - `leaders(*statistic, block, start, stop, scale, codes, values)` writes the leaders.
+    - `resample_one(*statistic, block, start, stop, scale, place, element, successes)` goes through
+      rows until the leader has chosen `element` often enough. It returns the number of times and
+      the number of rows used.
     """
 
     _kernel: Any
     _code_width: int
-    """How many integers code a leader."""
+    """Number of integers that code a leader."""
 
     @property
     @abstractmethod
     def _statistic(self) -> tuple[Any, ...]:
-        """The arrays that kernels take."""
+        """Arrays that kernels take."""
 
     @abstractmethod
     def _blocks(self, noise: Noise | None) -> Blocks | None:
-        """Prepare the statistic for this noise; returns the blocks that hold its draws."""
+        """Prepare the statistic for this noise; return the blocks that hold its draws."""
 
     @abstractmethod
     def _place(self, context: Any) -> Any:
-        """The part of a context that leaders depend on."""
+        """Return the part of a context that leaders depend on."""
 
     @abstractmethod
     def _policy(self, code: NDArray[np.int64]) -> Policy:
-        """The policy behind a code."""
+        """Decode a policy."""
 
     @abstractmethod
     def _plays(self, codes: Codes, place: Any) -> NDArray[Any]:
-        """The action of each coded policy."""
+        """Return the action of each coded policy."""
 
     def action(
         self, context: Any, draw: Draw, plus: Plus = None, available: Available = None
@@ -70,7 +70,7 @@ class BlockObjective(Total):
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         codes = self._search(draw, count)[0]
-        # Few policies lead under many draws: an object for each draw would take most of the time.
+        # Many draws have few distinct leaders: an object for each draw would dominate the cost.
         one = codes.shape[1] == 1  # plain integers are sorted faster than rows
         found, which = np.unique(codes.ravel() if one else codes, axis=0, return_inverse=True)
         made = [self._policy(code) for code in found.reshape(-1, codes.shape[1])]
@@ -114,13 +114,13 @@ class BlockObjective(Total):
         return np.asarray(actions[:, None] == np.arange(self.n_actions))
 
     def _after(self, context: Any, plus: FloatArray, noise: Noise | None) -> Self:
-        """Return a total with one more round, for questions under this noise."""
+        """Return a total with one more round, for queries under this noise."""
         twin = self.copy()
         twin.add(context, plus)
         return twin
 
     def _row(self, draw: Draw) -> tuple[NDArray[np.float32], int, float]:
-        """Where a draw is: block and row, and the scale (0 without noise)."""
+        """Return the block and the row of a draw, and the scale (0 without noise)."""
         noise, number, scale = draw
         blocks = self._blocks(noise)
         if blocks is None or scale == 0.0:
@@ -129,7 +129,7 @@ class BlockObjective(Total):
         return blocks.block, row, scale
 
     def _search(self, draw: Draw, count: int) -> tuple[Codes, FloatArray]:
-        """Codes and values of the leaders under each draw."""
+        """Find codes and values of the leaders under each draw."""
         noise, first, scale = draw
         codes, values = np.empty((count, self._code_width), np.int64), np.empty(count)
         blocks = self._blocks(noise)

@@ -28,21 +28,21 @@ Resampling = tuple[Resample, tuple[Any, ...]]
 
 
 class SetOracle(Oracle):
-    """Feasible sets of K elements, and an optimiser for any signed costs of the elements.
+    """Feasible sets of K elements, with an optimiser for any signed costs of the elements.
 
-    A subclass calls `_set_size` in its constructor and writes `_solve`. Where one element is
-    always chosen, actions are ints; else they are sorted arrays, the empty one included.
+    A subclass calls `_set_size` in its constructor and implements `_solve`. If every action is one
+    element, actions are ints; otherwise they are sorted arrays, which may be empty.
 
-    An infinite cost closes an element, which is never chosen. Where all sets have one size a
-    solver may choose too few to say that no set is left; else it raises an `InfeasibleError`.
+    An element with infinite cost is unavailable and is never chosen. If no feasible set is left, a
+    solver raises `InfeasibleError`; where all sets have the same size it may return a smaller one.
     """
 
     closes = True
     n_actions: int
     rank: int
-    """The largest number of elements chosen."""
+    """Largest number of elements in an action."""
     least: int
-    """The smallest number of them."""
+    """Smallest number of elements in an action."""
 
     def _set_size(self, n_actions: int, rank: int, antichain: bool) -> None:
         self.n_actions = n_actions
@@ -50,8 +50,8 @@ class SetOracle(Oracle):
         self.antichain = antichain
         self.least = rank if antichain else 0
         self._single = rank == 1 and antichain
-        # An int could not stand for the empty set, so where that is allowed actions are arrays, and
-        # learners must not treat them as choices of exactly one element.
+        # An int cannot represent the empty set. So if the empty set is feasible, actions are
+        # arrays, and learners must not treat them as choices of exactly one element.
         self.max_chosen = 1 if self._single else max(2, rank)
 
     @property
@@ -62,7 +62,7 @@ class SetOracle(Oracle):
         if context is not None:
             raise ContextError(
                 f"{type(self).__name__} has no contexts: call act() or act(None); got {context!r}. "
-                "For a choice of its own on each context use PerContext."
+                "To choose a separate set on each context, use PerContext."
             )
 
     def separates(self, contexts: Sequence[Any]) -> bool:
@@ -71,12 +71,12 @@ class SetOracle(Oracle):
     def actions_among(self, context: Any, elements: Elements) -> Elements:
         found = elements[self._are_actions[elements]] if elements.size else elements
         if not found.size:
-            self._leader_among(elements)  # says so by name
+            self._leader_among(elements)  # raises an error that names the elements
         return found
 
     @cached_property
     def _are_actions(self) -> NDArray[np.bool_]:
-        """Whether each element is an action, where one is chosen."""
+        """Whether each element is an action, if actions are single elements."""
         found = np.zeros(self.n_actions, dtype=bool)
         for element in range(self.n_actions):
             with contextlib.suppress(InfeasibleError):
@@ -96,7 +96,7 @@ class SetOracle(Oracle):
     def interval_minima(
         self, contexts: Sequence[Any], losses: FloatArray, cuts: NDArray[np.intp]
     ) -> FloatArray:
-        """From prefix sums, all intervals with the same start in one call."""
+        """Compute the minima from prefix sums, all intervals with the same start in one call."""
         prefix = prefix_sums(losses, cuts)
         values = np.zeros((len(cuts), len(cuts)))
         for i in range(len(cuts) - 1):
@@ -105,11 +105,11 @@ class SetOracle(Oracle):
         return values
 
     def action(self, chosen: Elements) -> Action:
-        """The chosen elements in the form in which learners play them."""
+        """Convert the chosen elements to an action of the learner."""
         return int(chosen[0]) if self._single else chosen
 
     def infeasible(self, costs: FloatArray) -> InfeasibleError:
-        """What to say where too much is closed."""
+        """Make the error for costs at which no feasible action is available."""
         shut = np.flatnonzero(np.isinf(costs))
         more = f", … ({len(shut)} of them)" if len(shut) > 8 else ""
         shown = ", ".join(map(str, shut[:8].tolist())) + more
@@ -119,15 +119,15 @@ class SetOracle(Oracle):
         )
 
     _names: Sequence[Any] | None = None
-    """The elements by name, where they have names."""
+    """Names of the elements, if they have names."""
 
     def named(self, action: Action) -> list[Any]:
-        """The chosen elements by name, where they have names; else by number."""
+        """Return the names of the chosen elements, or their numbers if they have no names."""
         numbers = self._elements_of(action)
         return numbers if self._names is None else [self._names[j] for j in numbers]
 
     def _elements_of(self, action: Any) -> list[int]:
-        """The numbers of the chosen elements, distinct integers in any order; checked."""
+        """Check an action, and return the numbers of its elements, distinct and in any order."""
         try:
             found = np.atleast_1d(as_array(action))
         except (TypeError, ValueError):
@@ -141,16 +141,16 @@ class SetOracle(Oracle):
 
     @property
     def _resampling(self) -> Resampling | None:
-        """The kernel that goes through rows of noise as `kernels.subsets.resample` does, and what
-        it takes between the scale and the elements; None if there is none."""
+        """A kernel like `kernels.subsets.resample` with its arguments between the scale and the
+        elements; None without such a kernel."""
         return None
 
     @abstractmethod
     def _solve(self, costs: FloatArray) -> Elements:
-        """The sorted elements of the best set for these costs."""
+        """Return the sorted elements of the best set for these costs."""
 
     def _solve_many(self, costs: FloatArray) -> NDArray[np.bool_]:
-        """Whether each element is in the best set, for each row of costs."""
+        """Return whether each element is in the best set, for each row of costs."""
         inclusion = np.zeros(costs.shape, dtype=bool)
         for row, mask in zip(costs, inclusion, strict=True):
             mask[self._solve(row)] = True
@@ -158,7 +158,7 @@ class SetOracle(Oracle):
 
 
 class SetPolicy(Policy):
-    """Always the same elements."""
+    """Policy that always chooses the same elements."""
 
     def __init__(self, oracle: SetOracle, chosen: Elements) -> None:
         self.oracle = oracle
@@ -171,7 +171,7 @@ class SetPolicy(Policy):
 
     @property
     def names(self) -> list[Any]:
-        """The elements by name, where they have names."""
+        """Names of the elements, or their numbers if they have no names."""
         return self.oracle.named(self.chosen)
 
     def __repr__(self) -> str:
@@ -179,7 +179,7 @@ class SetPolicy(Policy):
 
 
 class SetNoise(LaplaceNoise):
-    """Fake losses of the elements on each context, a block of draws at a time."""
+    """Fake losses of the elements on each context, drawn in blocks."""
 
     def __init__(
         self, contexts: Sequence[Any], n_actions: int, key: np.uint64, stream: int, memory: int
@@ -193,13 +193,13 @@ class SetNoise(LaplaceNoise):
         fill_rows(self.key, self.stream, first, block)
 
     def row(self, draw: int) -> NDArray[np.float32]:
-        """One draw; valid until the next call."""
+        """Return one draw; it is valid until the next call."""
         at = self.blocks.locate(draw)
         return self.blocks.block[at, : self._width]
 
 
 class SetObjective(Solved):
-    """The total loss of every element."""
+    """Total loss of every element."""
 
     oracle: SetOracle
 
@@ -234,7 +234,7 @@ class SetObjective(Solved):
             return super().chosen(context, draw, count, plus, available)
         inclusion = np.zeros((count, self.oracle.n_actions), dtype=bool)
         if draw.scale == 0.0 or available is not None:
-            # Whether there is a feasible set does not depend on noise.
+            # The existence of a feasible set does not depend on the noise.
             action = self.action(context, draw, plus, available)
         if draw.scale == 0.0:
             inclusion[:, action] = True
@@ -261,11 +261,11 @@ class SetObjective(Solved):
         return resample, blocks_of(draw)
 
     def _replaces(self, available: Available) -> bool:
-        """Return whether elements have substitutes, rather than being closed."""
+        """Return whether unavailable elements have substitutes."""
         return available is not None and not self.scored and bool((available >= 0).all())
 
     def _costs(self, plus: Plus, available: Available) -> FloatArray:
-        """Return the totals with one more round, infinite for closed elements."""
+        """Return the totals with one more round, infinite for unavailable elements."""
         totals = self.totals if plus is None else self.totals + plus
         return totals if available is None else np.where(available >= 0, totals, np.inf)
 
@@ -307,24 +307,24 @@ def blocks_of(draw: Draw) -> Blocks:
 
 
 def prefix_sums(losses: FloatArray, cuts: NDArray[np.intp]) -> FloatArray:
-    """The sum of all rows before each cut."""
+    """Sum all rows before each cut."""
     return np.concatenate([np.zeros((1, losses.shape[1])), np.cumsum(losses, axis=0)])[cuts]
 
 
 def check_flag(owner: object, name: str, value: Any) -> bool:
-    """True or False."""
+    """Check that a parameter is True or False."""
     if not isinstance(value, bool | np.bool_):
         raise refuse(owner, name, "True or False", value)
     return bool(value)
 
 
 def optional(check: Callable[..., T], owner: object, name: str, value: Any, *more: Any) -> T | None:
-    """Check a parameter that may be None."""
+    """Check a parameter unless its value is None."""
     return None if value is None else check(owner, name, value, *more)
 
 
 def check_labels(owner: object, labels: Any, n: int, name: str = "labels") -> list[Any] | None:
-    """A different name for each of n elements, or None."""
+    """Check that `labels` holds a different name for each of n elements, or is None."""
     if labels is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Graphs as users give them, and the part of one that lies between two nodes."""
+"""Graphs in the formats of users, and the part of a graph between two nodes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COLUMNS = (("tail", "head"), ("source", "target"), ("u", "v"))
 
 
 class Graph(NamedTuple):
-    """Nodes and edges by name, and each edge's tail and head by number."""
+    """Names of nodes and edges, and the numbers of each edge's tail and head."""
 
     nodes: list[Any]
     edges: list[tuple[Any, ...]]
@@ -31,7 +31,7 @@ class Graph(NamedTuple):
 
 
 def read_graph(owner: str, given: Any, directed: bool) -> Graph:
-    """A networkx graph, a table with a column for each end, two arrays, or a list of pairs."""
+    """Read a networkx graph, a table with a column for each end, two arrays, or a list of pairs."""
     nodes, edges = _nodes_and_edges(owner, given, directed)
     if not edges:
         raise ParameterError(f"{owner} needs a graph with at least one edge; got one without any.")
@@ -40,7 +40,7 @@ def read_graph(owner: str, given: Any, directed: bool) -> Graph:
     except TypeError:
         raise InputTypeError(
             "The nodes of a graph must be hashable, such as ints, strings or tuples; use a tuple "
-            "in place of a list."
+            "instead of a list."
         ) from None
     for i, edge in enumerate(edges):
         if any(map(missing, edge[:2])):
@@ -72,9 +72,9 @@ def _nodes_and_edges(
 
 @dataclass(frozen=True)
 class StoredGraph(Stored):
-    """The nodes and edges of a graph in their order, without what else was attached to them.
+    """Nodes and edges of a graph in their order, without attributes.
 
-    It answers like a graph of networkx to the questions that oracles ask.
+    It implements the methods of networkx graphs that oracles use.
     """
 
     nodes: list[Any]
@@ -84,28 +84,28 @@ class StoredGraph(Stored):
     stored = State()
 
     def is_directed(self) -> bool:
-        """Whether edges lead one way."""
+        """Return whether edges have a direction."""
         return self.directed
 
     def is_multigraph(self) -> bool:
-        """Whether several edges may join two nodes; they then have keys."""
+        """Return whether several edges may join two nodes; they then have keys."""
         return self.multi
 
     @property
     def edges(self) -> Links:
-        """The edges, with their keys where there are any."""
+        """Edges, with their keys in a multigraph."""
         return Links(self.links)
 
 
 class Links(list[tuple[Any, ...]]):
-    """Edges that can be called, as those of networkx are, to be asked for their keys."""
+    """List of edges that can be called with `keys=`, as in networkx."""
 
     def __call__(self, keys: bool = False) -> list[tuple[Any, ...]]:
         return self if keys else [edge[:2] for edge in self]
 
 
 def as_read(given: Any, graph: Graph) -> Any:
-    """Return a graph as files hold it: as it was read, whatever was changed in it since."""
+    """Return a graph for a file in the state in which it was read, without later changes."""
     if isinstance(given, list):
         return graph.edges
     if not (hasattr(given, "is_directed") and hasattr(given, "edges")):
@@ -132,7 +132,7 @@ def _ends(owner: str, frame: Any, accepted: tuple[tuple[str, str], ...]) -> list
 
 
 def _are_columns(pair: tuple[Any, Any], directed: bool) -> bool:
-    """Whether these are tails and heads, and not two edges; undirected, two lists may be those."""
+    """Return whether a pair holds tails and heads, and not two edges."""
     if directed:
         return not any(isinstance(end, tuple | str) for end in pair)
     return all(hasattr(end, "__array__") and not isinstance(end, np.generic) for end in pair)
@@ -165,9 +165,9 @@ def _listed(owner: str, given: Any, directed: bool) -> list[tuple[Any, ...]]:
 def between(
     graph: Graph, usable: Mask, source: int, target: int
 ) -> tuple[Indices, Indices, Indices]:
-    """The edges on some path: where those of a node start, their heads, and their numbers.
+    """Find the edges on paths: the start of each node's edges, their heads, and their numbers.
 
-    Refuses cycles, and a target that cannot be reached.
+    A cycle raises `ParameterError`; an unreachable target raises `InfeasibleError`.
     """
     n = len(graph.nodes)
     edges = np.flatnonzero(usable)
@@ -203,7 +203,7 @@ def between(
 
 
 class Arcs(NamedTuple):
-    """A graph as `kernels.paths` takes it; several arcs may share a cell, an edge of the user's."""
+    """Graph in the form of `kernels.paths`; several arcs may share a cell, an edge of the user."""
 
     start: Indices
     head: Indices
@@ -213,7 +213,7 @@ class Arcs(NamedTuple):
 
 
 def without_detours(graph: Graph, usable: Mask, source: int, target: int) -> Arcs:
-    """An arc for each edge that may be used."""
+    """Make an arc for each usable edge."""
     start, head, ids = between(graph, usable, source, target)
     return Arcs(start, head, np.arange(len(ids)), np.empty(0, np.int64), ids)
 
@@ -221,7 +221,7 @@ def without_detours(graph: Graph, usable: Mask, source: int, target: int) -> Arc
 def with_detours(
     graph: Graph, usable: Mask, astray: Mask, detours: int, source: int, target: int
 ) -> Arcs:
-    """Layers of nodes, by how many edges have led astray; each of these leads to the next layer."""
+    """Make layers of nodes, one for each number of detours; a detour leads to the next layer."""
     n = len(graph.nodes)
     leaves = (graph.tail != target) & (graph.head != source)
     pieces = [(edge, d, d) for d in range(detours + 1) for edge in np.flatnonzero(usable & leaves)]
@@ -238,7 +238,7 @@ def with_detours(
 
 
 def topological_order(graph: Graph, edges: Indices) -> Indices:
-    """Nodes in topological order; a cycle raises an error that names it."""
+    """Sort nodes topologically; a cycle raises `ParameterError`, which names the cycle."""
     n = len(graph.nodes)
     by_tail = edges[np.argsort(graph.tail[edges], kind="stable")]
     first = np.searchsorted(graph.tail[by_tail], np.arange(n + 1)).tolist()
@@ -253,15 +253,15 @@ def topological_order(graph: Graph, edges: Indices) -> Indices:
     if len(order) < n:
         cycle = " → ".join(repr(node) for node in _cycle(graph, edges, missing))
         raise ParameterError(
-            f"Paths needs a graph without cycles; this one has {cycle}. Drop an edge of it, or use "
-            "Paths.towards(graph, source, target, weight=…), which takes the same graph and keeps "
-            "the links that lead closer to the target."
+            f"Paths needs a graph without cycles; this graph has the cycle {cycle}. Remove an edge "
+            "of the cycle, or use Paths.towards(graph, source, target, weight=…), which takes any "
+            "graph and uses the links that lead closer to the target."
         )
     return np.array(order, np.int64)
 
 
 def _cycle(graph: Graph, edges: Indices, missing: Sequence[int]) -> list[Any]:
-    """A cycle: all nodes left over have a predecessor left over, so walk back to a repeat."""
+    """Find a cycle: each remaining node has a remaining predecessor, so walk back to a repeat."""
     before: dict[int, int] = {}
     for u, v in zip(graph.tail[edges].tolist(), graph.head[edges].tolist(), strict=True):
         if missing[u] and missing[v]:

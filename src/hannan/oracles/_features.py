@@ -19,39 +19,39 @@ _FLOAT64 = np.dtype(np.float64)
 
 
 class FeatureOracle(Oracle):
-    """A policy class on rows of features.
+    """A policy class on feature vectors.
 
-    A context is a row of a two-dimensional array: a one-dimensional array, a sequence of numbers,
-    or a row of a pandas or polars frame. Contexts need not be known in advance.
+    A context is a feature vector: a one-dimensional array, a sequence of numbers, or a row of a
+    pandas or polars frame. Contexts need not be known in advance.
     """
 
     takes_new_contexts = True
 
     def check_context(self, context: Any) -> FloatArray:
-        """The row as float64; every feature must be a finite number."""
+        """Return the feature vector as float64; every feature must be a finite number."""
         if type(context) is not np.ndarray:
             self._check_kind(context)
         return check_row(context)
 
     def check_contexts(self, contexts: Any) -> list[Any]:
-        """The distinct rows of a two-dimensional array or a frame."""
+        """Return the distinct rows of a two-dimensional array or a frame."""
         table = as_numbers(contexts, 2)
         if not extremes(table.ravel())[0] <= LARGEST:
             raise _not_usable(table, contexts, 2)
         return [self.check_context(row) for row in {row.tobytes(): row for row in table}.values()]
 
     def _check_kind(self, context: Any) -> None:
-        """Refuse what is no row at all."""
+        """Raise `ContextError` for a `Menu` or None, which are not feature vectors."""
         if isinstance(context, Menu):
             raise ContextError(
-                f"{type(self).__name__} is for actions that are the same in every round; got a "
-                "Menu of described ones. For those use oracles.SharedLinear, or "
-                'hn.bandit(actions="items").'
+                f"{type(self).__name__} needs the same actions in every round; got a Menu of "
+                "actions with features. Use oracles.SharedLinear, or "
+                'hn.bandit(actions="items"), for a Menu.'
             )
         if context is None:
             raise ContextError(
-                f"{type(self).__name__} needs a row of features for a context; got None. Give "
-                "act() one, a list of numbers. For plain arms, without contexts, use "
+                f"{type(self).__name__} needs a feature vector as the context; got None. Pass a "
+                "list of numbers to act(). For a multi-armed bandit without contexts use "
                 "hn.bandit(n_actions, n_contexts=1) or AllPolicies(1, n_actions)."
             )
 
@@ -60,13 +60,13 @@ class FeatureOracle(Oracle):
 
 
 class MenuOracle(Oracle):
-    """A policy class for described actions: a context is a menu."""
+    """A policy class for actions with features: a context is a menu."""
 
     takes_items = True
     n_actions = None
 
     def check_contexts(self, contexts: Any) -> list[Any]:
-        """Several menus, without repetition."""
+        """Check several menus and remove duplicates."""
         return list({each.key: each for each in map(self.check_context, contexts)}.values())
 
     def key(self, context: Any) -> Hashable:
@@ -75,37 +75,37 @@ class MenuOracle(Oracle):
     def _check_menu(self, context: Any) -> Menu:
         if not isinstance(context, Menu):
             raise ContextError(
-                f"{type(self).__name__} needs the actions of the round, each described by a row; "
-                f"got the context {context!r:.100} alone. Call act(context, actions=rows)."
+                f"{type(self).__name__} needs the actions of the round with their features; got "
+                f"only the context {context!r:.100}. Call act(context, actions=rows)."
             )
         return context
 
 
 def check_row(context: Any) -> FloatArray:
-    """A copy of one row of features as float64; each must be a finite number."""
+    """Copy a feature vector as float64; each feature must be a finite number."""
     if type(context) is np.ndarray and context.dtype == _FLOAT64:
         if context.ndim == 1 and context.flags.carray:  # as kernels are compiled for
-            row = np.empty(len(context))  # a copy, as the caller may use its array again
+            row = np.empty(len(context))  # a copy, because the caller may reuse the array
             if copy_usable(context, row):
                 return row
         row = context + 0.0  # without negative zeros
     else:
         row = as_numbers(context, 1)
     if row.ndim != 1:
-        raise ContextError(f"A context is one row of features; got an array of shape {row.shape}.")
+        raise ContextError(f"A context must be one feature vector; got shape {row.shape}.")
     if not extremes(row)[0] <= LARGEST:
         raise _not_usable(row[None, :], context, 1)
     return row
 
 
 def as_numbers(given: Any, ndim: int) -> FloatArray:
-    """A frame, array or sequence as contiguous float64, with negative zeros made positive."""
+    """Convert a frame, array or sequence to contiguous float64, without negative zeros."""
     try:
         found = np.ascontiguousarray(as_floats(given)) + 0.0
     except (TypeError, ValueError):
         if isinstance(given, Mapping):
             raise ContextError(
-                f"Features are known by their order, not by names; got {str(given)[:100]}. Give "
+                f"Features are identified by order, not by name; got {str(given)[:100]}. Pass "
                 "the values as a list, always in the same order."
             ) from None
         raise _not_numbers(given, ndim) from None
@@ -148,13 +148,13 @@ def _not_numbers(given: Any, ndim: int) -> ContextError:
 
 
 def _cells(given: Any, ndim: int) -> NDArray[Any]:
-    """The data as a table of objects, [rows, features]; empty if that is impossible."""
+    """Convert the data to a table of objects, [rows, features]; empty if that is impossible."""
     try:
         if is_frame(given):
             columns = [as_list(column) for _, column in columns_of(given)]
             return np.array(columns, dtype=object).T
         found = np.array([] if isinstance(given, str) else as_list(given), dtype=object)
-    except Exception:  # what others write in __array__ may raise anything
+    except Exception:  # __array__ of other packages may raise any exception
         found = np.empty(0)
     if found.ndim == 1:
         return found[:, None] if ndim == 2 else found[None, :]
@@ -162,7 +162,7 @@ def _cells(given: Any, ndim: int) -> NDArray[Any]:
 
 
 def _place(given: Any, ndim: int, row: int, column: int) -> str:
-    """The position of a feature, with its column name if it has one."""
+    """Describe the position of a feature, with its column name if it has one."""
     names: Any = getattr(given, "index", None) if ndim == 1 else None
     if is_frame(given):
         names = [name for name, _ in columns_of(given)]

@@ -1,4 +1,4 @@
-"""Tables of policies as users give them."""
+"""Tables of policies in the formats of users."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from hannan.core.arrays import as_array
 def as_table(
     actions: ArrayLike, n_actions: int | None
 ) -> tuple[NDArray[Any], NDArray[np.bool_] | None, int]:
-    """The table of codes, the sets behind the codes (None for single elements), and K."""
+    """Return the table of codes, the sets of the codes (None for single elements), and K."""
     table = as_array(actions)
     if table.ndim == 1:
         table = table[:, None]
     if table.ndim not in (2, 3) or 0 in table.shape:
         raise ParameterError(
-            "FinitePolicies needs a table of actions, [N, d] or [N, d, m] integers or [N, d, K] "
-            "booleans, with at least one policy and one context; got an array of shape "
-            f"{table.shape}."
+            "FinitePolicies needs a table of actions with at least one policy and one context; got "
+            f"an array of shape {table.shape}. Pass [N, d] or [N, d, m] integers, or [N, d, K] "
+            "booleans."
         )
     if table.dtype == bool and table.ndim == 3:
         width = table.shape[2]
         if n_actions not in (None, width):
-            raise ParameterError(f"A table of {width} booleans a context has n_actions={width}.")
+            raise ParameterError(f"A table of {width} booleans per context has n_actions={width}.")
         inclusion = table
     else:
         width = _check_actions(table, n_actions)
@@ -52,7 +52,7 @@ def _check_actions(table: NDArray[Any], n_actions: int | None) -> int:
     if table.dtype.kind == "f" and np.isnan(table).any():
         row, column = (int(i) for i in np.argwhere(np.isnan(table))[0][:2])
         raise ParameterError(
-            f"FinitePolicies needs an action in every cell; that of policy {row} on context "
+            f"FinitePolicies needs an action in every cell; the action of policy {row} on context "
             f"{column} is missing."
         )
     if not np.issubdtype(table.dtype, np.integer):
@@ -70,6 +70,6 @@ def _check_actions(table: NDArray[Any], n_actions: int | None) -> int:
 
 
 def distinct_rows(table: NDArray[Any]) -> int:
-    """The number of distinct rows."""
+    """Count the distinct rows."""
     rows = np.ascontiguousarray(table)
     return len(np.unique(rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))))

@@ -1,8 +1,8 @@
-"""Disjunctions and conjunctions: what they share, their running totals and their noise.
+"""Disjunctions and conjunctions: common base class, running totals and noise.
 
-Both are read as sets S of variables that *miss* some contexts: with y the bits that are on (for a
-disjunction) or off (for a conjunction), S misses the context if S & y == 0. A disjunction plays 0
-where it misses and 1 where it hits, a conjunction the other way round.
+Both are represented by sets S of variables that *miss* some contexts: with y the bits that are on
+(for a disjunction) or off (for a conjunction), S misses the context if S & y == 0. A disjunction
+plays 0 if it misses and 1 if it hits. A conjunction plays 1 if it misses and 0 if it hits.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from hannan.oracles._totals import Total, twin
 from hannan.perturbation import Blocks
 
 TABLE_VARIABLES = 20
-"""Up to this many variables the value of every formula is kept; beyond, the best is searched."""
+"""Most variables for which the value of every formula is stored; beyond, a search is used."""
 
 _MOST_VARIABLES = 64
 _LARGEST_CHANGE = 45.0  # largest difference of two unit Laplace variates of 31 bits
@@ -43,7 +43,7 @@ class Formulas(Oracle):
     takes_new_contexts = True
     n_actions: int = 2
     miss: ClassVar[int]
-    """The action played where no variable of the formula is in y."""
+    """Action of a formula without a variable in y."""
 
     def __init__(self, n: int) -> None:
         self.n = check_integer(self, "n", n, 1)
@@ -53,15 +53,15 @@ class Formulas(Oracle):
 
     @abstractmethod
     def touched(self, context: int) -> int:
-        """y: the variables any one of which hits the context."""
+        """Return y, the variables each of which hits the context."""
 
     @property
     def n_policies(self) -> int:
-        """N = 2^n."""
+        """Number N = 2^n of policies."""
         return self._all + 1
 
     def policy(self, variables: Iterable[int]) -> FormulaPolicy:
-        """The formula over these variables, 0..n-1."""
+        """Return the formula over these variables, 0..n-1."""
         mask = 0
         for i in variables:
             if isinstance(i, bool) or not isinstance(i, Integral) or not 0 <= i < self.n:
@@ -70,19 +70,18 @@ class Formulas(Oracle):
         return FormulaPolicy(self, mask)
 
     def plays(self, mask: int, context: int) -> int:
-        """The action of the formula over the variables of a mask."""
+        """Return the action of the formula over the variables of a mask."""
         return self.miss if mask & self.touched(context) == 0 else 1 - self.miss
 
     def check_context(self, context: Any) -> int:
-        """A row of n bits as a number, bit i being variable i; such a number is accepted too."""
+        """Convert n bits to a number whose bit i is variable i; accept such a number, too."""
         if type(context) is int and 0 <= context <= self._all:
             return context
         if isinstance(context, Integral) and not isinstance(context, bool):
             if 0 <= int(context) <= self._all:
                 return int(context)
             raise ContextError(
-                f"A context given as a number holds {self.n} bits, 0 to {self._all}; "
-                f"got {context!r}."
+                f"A context as a number must have {self.n} bits, 0 to {self._all}; got {context!r}."
             )
         if hasattr(context, "as_py"):
             return self.check_context(as_scalar(context))
@@ -94,13 +93,13 @@ class Formulas(Oracle):
             row = row[0]
         if row.shape != (self.n,):
             raise ContextError(
-                f"A context of {self!r} is a row of {self.n} bits; got {short(context)}."
+                f"A context of {self!r} must be {self.n} bits; got {short(context)}."
             )
         on = row == 1
         bad = np.flatnonzero(~(on | (row == 0)))
         if bad.size:
             raise ContextError(
-                f"A context is a row of bits, 0 or 1; bit {bad[0]} is {row[bad[0]]!r}. "
+                f"A context must consist of bits, 0 or 1; bit {bad[0]} is {row[bad[0]]!r}. "
                 "Encode other features as bits first."
             )
         return int.from_bytes(np.packbits(on, bitorder="little").tobytes(), "little")
@@ -112,30 +111,31 @@ class Formulas(Oracle):
         return TableTotals(self) if self.n <= TABLE_VARIABLES else RowTotals(self)
 
     def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
-        """Fake outcomes, projected on all formulas where that is cheaper."""
+        """Return fake outcomes, projected on all formulas if that is cheaper."""
         return FormulaNoise(self, contexts, key, stream, memory)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
-        """min(v, d) log 2, v the variables and d the contexts that can tell formulas apart."""
+        """Return min(v, d) log 2 for v variables and d contexts that distinguish formulas."""
         touched = {self.touched(context) for context in contexts} - {0}
         columns = {sum(((y >> i) & 1) << k for k, y in enumerate(touched)) for i in range(self.n)}
         return min(len(columns - {0}), len(touched)) * math.log(2.0)
 
     def complexity(self, contexts: Sequence[Any]) -> float | None:
-        """3/4 for each context where one variable alone decides; None if there are others."""
+        """Return 3/4 for each context decided by one variable; None if there are other contexts."""
         touched = {self.touched(context) for context in contexts} - {0}
         return None if any(y & (y - 1) for y in touched) else 0.75 * len(touched)
 
     def separates(self, contexts: Sequence[Any]) -> bool:
-        """Whether every variable decides some context alone.
+        """Return whether each variable alone decides some context.
 
-        The formula of all variables and that of all but one differ only on such contexts.
+        The formula of all variables and the formula without one of them differ only on contexts
+        that this one decides alone.
         """
         return {1 << i for i in range(self.n)} <= {self.touched(context) for context in contexts}
 
 
 class FormulaPolicy(Policy):
-    """The formula over a set of variables."""
+    """Formula over a set of variables."""
 
     def __init__(self, oracle: Formulas, mask: int) -> None:
         self.oracle = oracle
@@ -143,7 +143,7 @@ class FormulaPolicy(Policy):
 
     @property
     def variables(self) -> tuple[int, ...]:
-        """The variables, ascending."""
+        """Variables in ascending order."""
         return tuple(i for i in range(self.oracle.n) if self.mask >> i & 1)
 
     def __call__(self, context: Any = None) -> int:
@@ -156,9 +156,9 @@ class FormulaPolicy(Policy):
 
 
 class FormulaNoise(SetNoise):
-    """Fake outcomes on contexts, as a weight for missing each of them.
+    """Fake outcomes on contexts, each as a weight for missing the context.
 
-    Totals take them as they are, or projected on all formulas.
+    Totals read these weights, or their projection on all formulas.
     """
 
     def __init__(
@@ -178,13 +178,13 @@ class FormulaNoise(SetNoise):
         self._tables: Blocks | None = None
 
     def cells(self, draw: int) -> NDArray[np.float32]:
-        """The noise on the contexts, two numbers for each, and padding."""
+        """Return the noise on the contexts, two numbers for each, and padding."""
         place = self.blocks.locate(draw)
         row: NDArray[np.float32] = self.blocks.block[place]
         return row
 
     def table(self, draw: int) -> NDArray[np.int32]:
-        """The noise on every formula, in whole numbers of 1/`steps`; see `kernels.formulas`."""
+        """Return the noise on each formula as an integer multiple of 1/`steps`."""
         if self._tables is None:
             size = 2**self._bits
             self._tables = Blocks(
@@ -195,7 +195,7 @@ class FormulaNoise(SetNoise):
         return row
 
     def all_hit(self, draw: int) -> float:
-        """The noise of hitting every context."""
+        """Return the noise of a formula that hits every context."""
         return float(self.unit(draw)[:, 1 - self.miss].sum())
 
     def _fill_tables(self, first: int, block: NDArray[np.float32]) -> None:
@@ -205,8 +205,8 @@ class FormulaNoise(SetNoise):
 
 
 class FormulaObjective(Total):
-    r"""A total as :math:`c + \sum_x w_x [S \text{ misses } x]`: the loss of hitting everything,
-    and for each context what missing it adds."""
+    r"""Total :math:`c + \sum_x w_x [S \text{ misses } x]`: :math:`w_x` is the extra loss of
+    missing x, and c the loss of hitting every context."""
 
     oracle: Formulas
     draws_in_batches = False
@@ -249,18 +249,18 @@ class FormulaObjective(Total):
 
     @abstractmethod
     def _add(self, touched: int, weight: float) -> None:
-        """Add a weight on missing these variables."""
+        """Add a weight for missing all these variables."""
 
     @abstractmethod
     def _search(self, draw: Draw, touched: int, weight: float) -> tuple[int, float]:
-        """The best mask with one more weight, and its value less what hitting everything costs."""
+        """Find the best mask with one more weight, and its value minus c."""
 
 
 class TableTotals(FormulaObjective):
-    """The value of every formula, in a table with a tree of minima above it.
+    """Value of every formula, in a table with a tree of minima above it.
 
-    While few contexts have been seen their weights are kept as well: under noise that is not linear
-    in the variables, a search is then cheaper than a scan of the table.
+    While the distinct contexts are few, their weights are stored, too: under noise that is not
+    linear in the variables, a search is then cheaper than a scan of the table.
     """
 
     stored = State(scores=Array(), _few=Part() | None)
@@ -310,7 +310,7 @@ class TableTotals(FormulaObjective):
 
 
 class RowTotals(FormulaObjective):
-    """The weight of every distinct context; leaders by branch and bound."""
+    """Weight of every distinct context; leaders are found by branch and bound."""
 
     stored = State(
         _totals=Array(None).where(lambda self, totals: len(totals)),
@@ -347,7 +347,7 @@ class RowTotals(FormulaObjective):
         return self._guess, float(value)
 
     def size(self, noise: FormulaNoise) -> int:
-        """The number of distinct contexts seen or perturbed."""
+        """Return the number of distinct contexts seen or perturbed."""
         self._places(noise)
         return len(self._rows)
 
@@ -366,5 +366,5 @@ class RowTotals(FormulaObjective):
 
 
 def table_bits(n: int) -> int:
-    """Bits of a table for n variables: at least those of one block."""
+    """Return the number of bits of a table for n variables, at least that of one block."""
     return max(n, formulas.LEAF_BITS)

@@ -1,4 +1,4 @@
-"""Classes on binned features: how bins are chosen, and the statistic."""
+"""Policy classes on binned features: choice of the bins, and the statistic."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from hannan.oracles._features import FeatureOracle
 from hannan.oracles._totals import FeatureRows, twin
 from hannan.perturbation import Blocks, LaplaceNoise
 
-_MOST_ROWS = 4096  # distinct contexts whose totals are kept one by one
-_MOST_NUMBERS = 2**27  # in a statistic
+_MOST_ROWS = 4096  # distinct contexts with separate totals
+_MOST_NUMBERS = 2**27  # largest size of a statistic
 
 
 class BinnedOracle(FeatureOracle):
-    """A class on binned features: its cuts are given, or those of a set of contexts."""
+    """A class on binned features: its cuts are given, or taken from a set of contexts."""
 
     pairs = False
     """Whether the statistic has totals for pairs of cuts."""
@@ -41,7 +41,7 @@ class BinnedOracle(FeatureOracle):
 
     @abstractmethod
     def decode(self, code: NDArray[np.int64], grid: Grid) -> Policy:
-        """The policy behind the numbers that kernels return."""
+        """Make the policy from the numbers that kernels return."""
 
     def check_context(self, context: Any) -> FloatArray:
         row = super().check_context(context)
@@ -50,15 +50,15 @@ class BinnedOracle(FeatureOracle):
         return row
 
     def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
-        """Fake outcomes projected on the totals below every cut."""
+        """Return fake outcomes projected on the totals below every cut."""
         return BinnedNoise(self, contexts, key, stream, memory)
 
     def cuts_on(self, contexts: Sequence[Any]) -> Grid:
-        """The cuts of the class where these contexts are perturbed."""
+        """Return the cuts of the class if these contexts are perturbed."""
         return self.grid or learn_grid(stack(contexts), self.n_bins)
 
     def partitions(self, contexts: Sequence[Any]) -> set[bytes]:
-        """The different ways in which cuts split these contexts, up to exchanging the sides."""
+        """Return the distinct splits of these contexts by cuts, up to exchanging the sides."""
         splits = self.cuts_on(contexts).splits(stack(contexts))
         splits ^= splits[:, :1]
         return {row.tobytes() for row in splits if row.any()}
@@ -67,8 +67,8 @@ class BinnedOracle(FeatureOracle):
 class BinnedObjective(BlockObjective):
     """Totals on both sides of every cut, or of every pair of cuts; see `Stumps`.
 
-    Totals are kept for each distinct context so that cuts can change, until there are 4096 of them;
-    from then on the cuts are fixed.
+    Totals are stored for each distinct context, so that cuts can change. From 4096 distinct
+    contexts on, the cuts are fixed.
     """
 
     oracle: BinnedOracle
@@ -106,7 +106,7 @@ class BinnedObjective(BlockObjective):
         return self._stat, self._shape
 
     def prepare(self, contexts: Sequence[Any]) -> None:
-        """Take the cuts of these contexts, so that the class is fixed from the first round on."""
+        """Use the cuts of these contexts, so that the class is fixed from the first round on."""
         if self._rows is not None:
             self._met = contexts
             self._rebin(self.oracle.cuts_on(contexts))
@@ -128,7 +128,7 @@ class BinnedObjective(BlockObjective):
         """Return the statistic with one more round; contexts are not copied."""
         if self._rows is not None and self._met is None:  # the cuts may move
             return super()._after(context, plus, noise)
-        self._blocks(noise)  # takes the cuts of the noise
+        self._blocks(noise)  # sets the cuts of the noise
         made = twin(self, "_stat")
         made._rows = None
         made._kernel.add(made._stat, made._shape, made._grid.counts(context), plus)
@@ -140,7 +140,7 @@ class BinnedObjective(BlockObjective):
         return noise.onto(self._grid) if isinstance(noise, BinnedNoise) else None
 
     def _agree(self, noise: Noise | None, rows: FeatureRows) -> None:
-        """Take the cuts of a new noise; before the first one, those of the rows."""
+        """Use the cuts of a new noise; before the first noise, use the cuts of the rows."""
         if isinstance(noise, BinnedNoise):
             if noise is not self._met:
                 self._met = noise
@@ -191,11 +191,11 @@ class BinnedNoise(LaplaceNoise):
 
     @cached_property
     def grid(self) -> Grid:
-        """The cuts of these contexts."""
+        """Cuts of these contexts."""
         return self.oracle.grid or learn_grid(self.rows, self.oracle.n_bins)
 
     def onto(self, grid: Grid) -> Blocks:
-        """The draws as statistics for these cuts."""
+        """Project the draws on the statistic of these cuts."""
         held = self._projected
         if held is None or (held[0] is not grid and held[0].key != grid.key):
             bins = grid.count_rows(self.rows)
@@ -212,18 +212,19 @@ class BinnedNoise(LaplaceNoise):
 
 
 def fits(grid: Grid, rows: FeatureRows) -> bool:
-    """Whether a grid has the features of these rows."""
+    """Return whether a grid has as many features as these rows."""
     return rows.n_features is None or grid.n_features in (0, rows.n_features)
 
 
 def statistic_size(oracle: BinnedOracle, grid: Grid) -> int:
-    """The size of the statistic of a class."""
+    """Return the size of the statistic of a class; raise `ParameterError` if it is too large."""
     shape = grid.shape(oracle.n_actions)
     tables = 1 + shape[1] * shape[3] if oracle.pairs else 1
     size = tables * int(histograms.width(shape))
     if size > _MOST_NUMBERS:
         raise ParameterError(
-            f"{type(oracle).__name__} would keep {size:,} numbers for {shape[3]} features with "
-            f"{shape[1]} cuts and {shape[2]} actions. Use a smaller n_bins, or fewer features."
+            f"{type(oracle).__name__} would store {size:,} numbers for {shape[3]} features with "
+            f"{shape[1]} cuts and {shape[2]} actions; the limit is {_MOST_NUMBERS:,}. Use a "
+            "smaller n_bins, or fewer features."
         )
     return size

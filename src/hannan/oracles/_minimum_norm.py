@@ -36,7 +36,7 @@ class MinimumNorm:
         """How far the minimiser may be from a true one; about 1e-10 of the size of f."""
 
     def solve(self) -> NDArray[np.bool_]:
-        """The smallest minimiser, up to rounding."""
+        """Find the smallest minimiser, up to rounding."""
         vertex = self._vertex(np.zeros(self.n))
         size = np.abs(vertex).sum() + 1e-300
         points, x, share = vertex[None, :], vertex, np.ones(1)
@@ -52,7 +52,7 @@ class MinimumNorm:
         return self.minimiser
 
     def _vertex(self, x: FloatArray) -> FloatArray:
-        """The vertex that is least in direction x; sets on the way are candidates."""
+        """Return the vertex that is least in direction x; sets on the way are candidates."""
         order = np.argsort(x, kind="stable")
         values = self.chain(order)
         self._order, self._values = order, values
@@ -69,12 +69,13 @@ class MinimumNorm:
         self.minimiser[chosen] = True
 
     def _proved(self, x: FloatArray, slack: float) -> bool:
-        """Whether the best set is proved optimal and no smaller one is as good."""
+        """Return whether the best set is proved optimal and no smaller set is as good."""
         self.gap = self.best - float(self._values[0] + np.minimum(x, 0.0).sum())
         if self.gap < -1e3 * slack:
             raise LossError(
                 f"A loss is not submodular: the set {np.flatnonzero(self.minimiser).tolist()} has "
-                f"value {self.best:g}, below what submodular functions allow by {-self.gap:g}."
+                f"value {self.best:g}, which is {-self.gap:g} below a bound for submodular "
+                "functions."
             )
         if self.gap > slack:
             return False
@@ -87,7 +88,7 @@ class MinimumNorm:
 
 
 def _nearest(points: FloatArray, share: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Wolfe's minor cycles: the point of least norm in the hull of some of these points."""
+    """Run Wolfe's minor cycles: find the point of least norm in the hull of some of the points."""
     while True:
         affine = _affine(points)
         inside = affine > 1e-12
@@ -107,7 +108,7 @@ def _nearest(points: FloatArray, share: FloatArray) -> tuple[FloatArray, FloatAr
 
 
 def _affine(points: FloatArray) -> FloatArray:
-    """Weights, adding up to 1, of the point of least norm in the affine hull."""
+    """Compute weights, adding up to 1, of the point of least norm in the affine hull."""
     if len(points) == 1:
         return np.ones(1)
     base = points[-1]

@@ -1,4 +1,4 @@
-"""The total loss of every policy of a table, in one pass over them per round."""
+"""Total loss of every policy of a table, in one pass over the policies per round."""
 
 from __future__ import annotations
 
@@ -17,43 +17,43 @@ _UNSEEN: Any = None, None, 0, 0.0
 class OnePass:
     """Scores of N policies that are read once per round.
 
-    A round that is added waits until the next leader is searched, and joins the scores in the same
-    pass. That pass also notes the best policy for each action on the context. If the leader after
-    one more round on that context is asked for under the same draw, the note answers, unless
-    rounding could matter.
+    An added round is pending until the next search for a leader, which adds it to the scores in the
+    same pass. That pass also notes the best policy for each action on the context. A query for the
+    leader after one more round on that context under the same draw uses the note, unless rounding
+    could matter.
 
     Parameters
     ----------
     scores
-        The scores to begin with; padding is infinite.
+        Initial scores; padding is infinite.
     codes
-        How many different actions there are.
+        Number of different actions.
     """
 
     def __init__(self, scores: FloatArray, codes: int) -> None:
         self._scores = scores
-        self._waiting: NDArray[Any] | None = None  # actions of the round that waits
+        self._waiting: NDArray[Any] | None = None  # actions of the pending round
         self._note = kernel.new_note(len(scores), codes)
         self._losses_in = kernel.losses_in(codes)
         self._seen = _UNSEEN  # column and draw behind the note
 
     @property
     def scores(self) -> FloatArray:
-        """Scores with all rounds, to be read or changed: the note is forgotten."""
+        """Scores with all rounds, for reading or writing; the access deletes the note."""
         if self._waiting is not None:
             kernel.add(self._scores, self._note[self._losses_in], self._waiting)
         self._waiting, self._seen = None, _UNSEEN
         return self._scores
 
     def add(self, column: NDArray[Any], losses: FloatArray) -> None:
-        """Add a round: `column` holds the action of each policy, `losses` those of the actions."""
+        """Add a round: `column` holds each policy's action, `losses` the losses of the actions."""
         if self._waiting is not None:
             kernel.add(self._scores, self._note[self._losses_in], self._waiting)
         self._note[self._losses_in] = losses
         self._waiting, self._seen = column, _UNSEEN
 
     def act(self, column: NDArray[Any], draw: Draw) -> int:
-        """Return the leader's action; the round that waits joins the scores in the same pass."""
+        """Return the leader's action; add the pending round to the scores in the same pass."""
         blocks = draw.noise.blocks  # type: ignore[union-attr]
         row = blocks.locate(draw.number)
         waiting = self._waiting
@@ -64,7 +64,7 @@ class OnePass:
         return int(code)
 
     def act_after(self, column: NDArray[Any], losses: FloatArray, draw: Draw) -> int:
-        """Return the leader's action after one more round; the scores stay as they are."""
+        """Return the leader's action after one more round, without changing the scores."""
         if draw.scale == 0.0 or draw.noise is None:
             return int(kernel.act(self.plus(column, losses), NO_NOISE, 0, 0.0, column))
         code = self._noted(column, losses, draw)
@@ -94,7 +94,7 @@ class OnePass:
         return after
 
     def _noted(self, column: NDArray[Any], losses: FloatArray, draw: Draw) -> int:
-        """Return the leader's action after one more round, or -1 where the note cannot tell."""
+        """Return the leader's action after one more round, or -1 if the note is not sufficient."""
         seen, noise, number, scale = self._seen
         if seen is not column or noise is not draw.noise:
             return -1

@@ -13,12 +13,13 @@ _GROUP_ROWS = (1, 4, 16, 32, 64, 128, 256, 1024, 4096)
 
 
 class Plan(NamedTuple):
-    """Contexts taken in groups: for each group a table holds the noise of every combination of
-    its contexts' actions, and a policy adds up one row of each table.
+    """Groups of contexts for the projection of noise on policies.
 
-    `steps` are the arrays `kernels.finite.fill_tables` takes: the cells of each entry (an entry
-    is an action taken by some policy on a context), the entries of each context, the contexts of
-    each group and the table rows of each group. `codes[n, g]` is policy n's row for group g.
+    For each group a table holds the noise of every combination of its contexts' actions, and the
+    noise of a policy is the sum of one row of each table. An entry is an action of some policy on a
+    context. `steps` are the arrays of `kernels.finite.fill_tables`: the cells of each entry, the
+    entries of each context, the contexts of each group and the table rows of each group.
+    `codes[n, g]` is policy n's row for group g.
     """
 
     steps: tuple[NDArray[np.int64], ...]
@@ -29,9 +30,9 @@ class Plan(NamedTuple):
 def make_plan(
     columns: NDArray[Any], n_actions: int, sets: Sequence[NDArray[np.intp]] | None
 ) -> Plan:
-    """The cheapest grouping for a table of actions, one row of `columns` for each context.
+    """Find the cheapest grouping for a table of actions, one row of `columns` for each context.
 
-    Entries of `columns` are elements, or numbers of sets where `sets` is given.
+    Entries of `columns` are elements, or numbers of sets if `sets` is given.
     """
     d, n_policies = columns.shape
     local = np.empty_like(columns)
@@ -66,7 +67,7 @@ def make_plan(
 def _group(
     widths: NDArray[np.int64], most_rows: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Groups of contexts with at most `most_rows` combinations; where they and their rows start."""
+    """Group contexts with at most `most_rows` combinations; return starts of groups and rows."""
     starts, rows = [0], [0]
     size = int(widths[0])
     for x in range(1, len(widths)):
@@ -80,7 +81,7 @@ def _group(
 
 
 def _cost(group_start: NDArray[np.int64], row_start: NDArray[np.int64], n_policies: int) -> float:
-    """Vector additions for sixteen draws, twice as expensive if the tables exceed the cache."""
+    """Count vector additions for sixteen draws, twice as many if the tables exceed the cache."""
     rows = int(row_start[-1])
     factor = 2.0 if rows * WIDTH * 4 > _FIRST_LEVEL_CACHE else 1.0
     return factor * float(n_policies * (len(group_start) - 1) + rows)

@@ -1,4 +1,4 @@
-"""The linear relaxation of a 0/1 program, kept ready from call to call."""
+"""The linear relaxation of a 0/1 program, with a warm start from call to call."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from hannan.kernels import ilp_search as kernel
 
 Mask = NDArray[np.bool_]
 
-_STRICT = 1e-6  # what a reduced cost must differ from zero by, for costs of about 1
+_STRICT = 1e-6  # least distance of a reduced cost from zero, for costs of about 1
 _TIED = 1e-9  # points whose costs differ by no more are left to HiGHS
 _EXACT = 1e-9  # rounding of sums, relative to the size of their terms
 INTEGRAL = 1e-7  # tolerance within which a vertex counts as a 0/1 point
-_POOL = 32  # past points that are kept
-_CELLS = 2**22  # numbers of a matrix up to which points near the relaxation are looked for
-_SMALL = 128, 2**16  # rows and numbers of a matrix up to which a dense simplex method will do
-_STEPS = 2**21  # rows looked at before branch and bound takes over
-_WINDOW = 2.0**-5  # how much more than the best one other points may cost that are looked at
+_POOL = 32  # number of stored past points
+_CELLS = 2**22  # largest matrix for which points near the relaxation are searched
+_SMALL = 128, 2**16  # largest number of rows and of entries for a dense simplex method
+_STEPS = 2**21  # rows searched before branch and bound takes over
+_WINDOW = 2.0**-5  # largest extra cost of the searched points compared with the best one
 _FRESH = 100  # pivots after which rounding errors of a basis are removed
 
 
 class Vertex(NamedTuple):
-    """A solution of the relaxation, and the multipliers of the rows."""
+    """Solution of the relaxation, and the multipliers of the rows."""
 
     point: FloatArray
     duals: FloatArray
     integral: bool
     unique: bool
-    """Whether it is the only solution."""
+    """Whether this is the only solution."""
 
 
 class Basis:
-    """Where the dense simplex method stands, as `kernels.simplex` takes it."""
+    """State of the dense simplex method, in the form of `kernels.simplex`."""
 
     def __init__(self, basis: NDArray[np.int64], upper: Mask) -> None:
         self.basis = basis
@@ -49,7 +49,7 @@ class Basis:
         self.pivots = 0
 
     def refresh(self, columns: FloatArray, high: FloatArray) -> bool:
-        """The inverse from the columns; False if they are dependent."""
+        """Compute the inverse from the columns; return False if they are dependent."""
         K, m = columns.shape
         try:
             self.inverse = np.linalg.inv(np.concatenate([columns, np.eye(m)])[self.basis].T)
@@ -65,10 +65,10 @@ class Basis:
 class Relaxation:
     """min c x over low <= A x <= high, 0 <= x <= 1, for one c after the other.
 
-    Only the costs change, so that the simplex method starts at the last solution. Small programs
-    are solved in compiled code, whose solutions are checked, from a vertex told to `start_at`;
-    larger ones by `highspy`, in which the model stays loaded, if that is there. What is returned
-    as unique or proven does not depend on the start.
+    Only the costs change, so the simplex method starts at the last solution. Compiled code solves
+    small programs, from a vertex passed to `start_at`, and its solutions are checked. `highspy`,
+    if installed, solves larger programs and keeps the model loaded. A result returned as unique or
+    proven does not depend on the start.
 
     Rows either have no lower bound or are equations.
     """
@@ -82,7 +82,7 @@ class Relaxation:
         self._forget()
 
     def _forget(self) -> None:
-        """No model, no basis and no points yet."""
+        """Reset to a state without model, basis and points."""
         m, K = self.matrix.shape
         self._lock = Lock()
         self._model: Any = None
@@ -96,8 +96,8 @@ class Relaxation:
         self._small = m <= _SMALL[0] and m * K <= _SMALL[1]
         self._pool = np.zeros((K, 0), dtype=bool)
         self._oldest = 0
-        # The last costs at which points near the relaxation were gone through, and how far the best
-        # one led, as far as these went: as costs often change little, it may still lead.
+        # The last costs at which points near the relaxation were searched, and the lead of the
+        # best point over the other searched ones: it may still lead after a small change of costs.
         self._last, (self._point, self._free) = np.empty(K), np.zeros((2, K), dtype=bool)
         self._lead, self._window, self._moved = 0.0, 0.0, math.inf
 
@@ -110,9 +110,9 @@ class Relaxation:
         self._forget()
 
     def best(self, costs: FloatArray) -> Mask | None:
-        """The best 0/1 point; None where it is not the only one, or takes too long to find.
+        """Find the best 0/1 point; None if it is not unique, or takes too long to find.
 
-        It has closed elements, whose costs are infinite, only if all points have.
+        It contains elements of infinite cost (unavailable ones) only if all points do.
         """
         with self._lock:
             return self._by_pivots(costs) if self._small else self._near_vertex(costs)
@@ -135,7 +135,7 @@ class Relaxation:
         return self._kept(point, found)
 
     def start_at(self, point: FloatArray) -> bool:
-        """Go on from a vertex, if there was none to go on from; whether there is one now."""
+        """Set a vertex to start from, unless there is one; return whether it was set."""
         with self._lock:
             if not self._small or self._basis is not None:
                 return False
@@ -143,7 +143,7 @@ class Relaxation:
             return self._basis is not None
 
     def _kept(self, point: Mask, found: int) -> Mask | None:
-        """A point, if it was found; its cost bounds that of the best one under the next costs."""
+        """Store and return a found point; it bounds the optimum under the next costs."""
         if found == kernel.SEARCHED:
             if self._pool.shape[1] < _POOL:
                 self._pool = np.column_stack([self._pool, point])
@@ -153,14 +153,14 @@ class Relaxation:
         return None if found == kernel.OPEN else point
 
     def meets(self, point: FloatArray) -> bool:
-        """Whether a rounded point still meets the constraints, up to rounding."""
+        """Return whether a rounded point still meets the constraints, up to rounding."""
         values = self.matrix @ point
         room = 1e-6 * (1.0 + np.abs(values))
         return bool((values >= self.low - room).all() and (values <= self.high + room).all())
 
     def _by_pivots(self, costs: FloatArray) -> Mask | None:
-        """From the last basis on, in one compiled call; None where that fails, too."""
-        at, self._basis = self._basis, None  # it is not trusted until it has proved right again
+        """Solve from the last basis in one compiled call; return None if that fails."""
+        at, self._basis = self._basis, None  # the basis is restored only after a valid solution
         columns = self._columns
         assert columns is not None
         if at is None or (at.pivots > _FRESH and not at.refresh(columns, self.high)):
@@ -174,7 +174,7 @@ class Relaxation:
         )  # fmt: skip
         self._lead, self._point = lead, point
         if moved < math.inf:
-            usual = min(moved, self._moved)  # noise may have changed in every other call
+            usual = min(moved, self._moved)  # the noise may change in every other call
             self._window += 0.1 * (3.0 * usual - self._window)
             self._moved = moved
         if found == kernel.FAILED:
@@ -209,14 +209,14 @@ class Relaxation:
         return Vertex(nearest if integral else point, duals, integral, unique)
 
     def _basis_at(self, point: FloatArray) -> Basis | None:
-        """Independent columns, first those strictly between their bounds; None if these are not."""
+        """Return a basis with all columns strictly between bounds; None if they are dependent."""
         assert self._columns is not None
         m = self._columns.shape[1]
         everything = np.concatenate([self._columns, np.eye(m)])
         slack = np.where(self._equal, 0.0, self.high - self.matrix @ point)
         inside = np.concatenate([np.minimum(point, 1.0 - point), slack]) > INTEGRAL
         basis: list[int] = []
-        left = everything.copy()  # what of each column is independent of those taken
+        left = everything.copy()  # part of each column independent of the chosen columns
         for j in [*np.flatnonzero(inside), *np.flatnonzero(~inside)]:
             row = int(np.argmax(np.abs(left[j])))
             if len(basis) < m and abs(left[j, row]) > _STRICT:
@@ -228,7 +228,7 @@ class Relaxation:
         return found if found.refresh(self._columns, self.high) else None
 
     def _is_unique(self, costs: FloatArray, duals: FloatArray, basic: NDArray[np.int64]) -> bool:
-        """Whether all that is not basic has a price, equations apart: then x is determined."""
+        """Return whether x is unique: all nonbasic variables except equations have a price."""
         at_bound = np.ones(len(costs), dtype=bool)
         tight = ~self._equal
         at_bound[basic[basic >= 0]] = False

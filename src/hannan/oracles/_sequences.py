@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 Pair = tuple[int, Any]
 Fakes = tuple[Any, ...]
-"""Losses on pairs of time and context, as the kernels take them."""
+"""Losses on pairs of time and context, in the form of the kernels."""
 
-_SHOWN = 4  # pieces in a repr
+_SHOWN = 4  # most pieces in a repr
 _NONE = np.empty(0, np.int64)
 
 
 class SwitchingPolicy(Policy):
-    """One policy of the base class after another: `policy((t, x))`.
+    """Sequence of policies of the base class, called as `policy((t, x))`.
 
-    Its `pieces` are pairs (start, policy): from round `start` on that policy is followed.
+    Its `pieces` are pairs (start, policy): the sequence follows `policy` from round `start` on.
     """
 
     def __init__(self, oracle: Switching, pieces: Sequence[tuple[int, Policy]]) -> None:
@@ -41,7 +41,7 @@ class SwitchingPolicy(Policy):
 
     @property
     def switches(self) -> tuple[int, ...]:
-        """The rounds in which the policy changes."""
+        """Rounds in which the policy changes."""
         return tuple(self._starts[1:])
 
     def __call__(self, context: Any = None) -> Action:
@@ -56,7 +56,7 @@ class SwitchingPolicy(Policy):
 
 
 class Sequences(Objective):
-    """A total over sequences in which each switch may have a price besides the losses."""
+    """A total over sequences in which each switch may have a price in addition to the losses."""
 
     oracle: Switching
     draws_in_batches = False
@@ -78,21 +78,21 @@ class Sequences(Objective):
         return self._twin(self.price)
 
     def plain(self) -> Self:
-        """The same total with free switches."""
+        """Return this total with free switches."""
         return self if self.price == 0.0 else self._twin(0.0)
 
     @property
     def preference(self) -> float:
-        """The largest total price of the switches of a sequence."""
+        """Largest total price of the switches of a sequence."""
         return self.price * self.oracle.switches
 
     @abstractmethod
     def _twin(self, price: float) -> Self:
-        """A copy with another price."""
+        """Return a copy with another price."""
 
 
 class SwitchingNoise(SetNoise):
-    """Fake losses of the elements at every pair."""
+    """Fake losses of the elements at every pair of time and context."""
 
     def __init__(
         self, oracle: Switching, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
@@ -105,9 +105,9 @@ class SwitchingNoise(SetNoise):
 
 
 class Listing:
-    """The actions of listed policies, and losses in the order of those actions.
+    """Actions of listed policies, and losses in the order of these actions.
 
-    Where actions are sets, losses are first added up for every policy.
+    If actions are sets, losses are first added up for every policy.
     """
 
     def __init__(self, base: FinitePolicies) -> None:
@@ -118,7 +118,7 @@ class Listing:
         """No losses at all."""
 
     def arrange(self, cells: NDArray[np.int64], contexts: NDArray[np.int64]) -> Fakes:
-        """Pairs sorted by cell: where each cell begins, where the losses of each pair begin, …."""
+        """Sort pairs by cell; return the start of each cell, of the losses of each pair, …."""
         order = np.argsort(cells, kind="stable")
         end = int(cells[order[-1]]) + 1 if len(cells) else 0
         first = np.searchsorted(cells[order], np.arange(end + 1)).astype(np.int64)
@@ -127,7 +127,7 @@ class Listing:
         return first, order * self._columns.shape[1], np.zeros(len(cells), np.int64), self._read
 
     def seen(self, losses: NDArray[Any], contexts: NDArray[np.int64]) -> NDArray[Any]:
-        """The losses of elements on some contexts, one vector after another, as arranged."""
+        """Return the losses of elements on some contexts, one arranged vector after another."""
         if self._sets is None:
             return losses.astype(np.float64, copy=False)  # kernels are compiled for one type
         out = np.empty((len(contexts), self._columns.shape[1]))
@@ -136,21 +136,21 @@ class Listing:
 
     @cached_property
     def _read(self) -> NDArray[Any]:
-        """The index of the loss of each policy among those of a context."""
+        """Index of the loss of each policy among the losses of a context."""
         if self._sets is None:
             return self._columns
         return np.arange(self._columns.shape[1])[None, :]
 
     @cached_property
     def _members(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The elements of each set, one set after another."""
+        """Elements of each set, one set after another."""
         assert self._sets is not None
         starts = np.concatenate([[0], np.cumsum(self._sets.sum(axis=1))])
         return starts.astype(np.int64), np.nonzero(self._sets)[1].astype(np.int64)
 
 
 class ListedNoise(SwitchingNoise):
-    """Fake losses at every pair, as the programmes of listed policies read them."""
+    """Fake losses at every pair, in the form of the dynamic programmes of listed policies."""
 
     def __init__(
         self, oracle: Switching, contexts: Sequence[Pair], key: np.uint64, stream: int, memory: int
@@ -164,7 +164,7 @@ class ListedNoise(SwitchingNoise):
         self._seen: tuple[int, NDArray[Any]] | None = None
 
     def fakes(self, draw: int) -> Fakes:
-        """One draw; valid until the next call."""
+        """Return one draw; it is valid until the next call."""
         if self._seen is None or self._seen[0] != draw:
             self._seen = (draw, self._listing.seen(self.row(draw), self._contexts))
         return (self._seen[1], *self._arrangement)

@@ -1,4 +1,4 @@
-"""Sequences of any policies: the best policy of every interval, and the best intervals."""
+"""Sequences of any policies: best policies of intervals, and best intervals."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ Places = NDArray[np.intp]
 
 
 class IntervalSequences(Sequences):
-    """The total loss vector of every pair of time and context.
+    """Total loss vector of every pair of time and context.
 
-    For each draw the base computes the minimal total of every interval of time, and the leaders of
-    the best intervals when they are needed. The last solution is kept until a loss is added.
+    For each draw the inner oracle computes the minimal total of every interval of time, and on
+    demand the leaders of the best intervals. The last solution is cached until a loss is added.
     """
 
     stored = State(_rows=Part())
@@ -92,7 +92,7 @@ class IntervalSequences(Sequences):
         return self._last
 
     def _places(self, noise: SwitchingNoise) -> Places:
-        """The rows that this noise falls on."""
+        """Return the rows that this noise perturbs."""
         if self._met is None or self._met[0] is not noise:
             places = [self._rows.place(context) for context in noise.contexts]
             self._met = (noise, np.array(places, np.intp))
@@ -123,7 +123,7 @@ class PairRows(Rows):
         return row
 
     def by_cell(self, live: NDArray[np.bool_]) -> tuple[list[Any], Places, Places]:
-        """All contexts, live rows first and in order of time; that order; the end of each cell."""
+        """Return all contexts with live rows first in order of time, this order, and cell ends."""
         cells = np.array([cell for cell, _ in self.index], np.intp)
         order = np.lexsort((np.arange(len(cells)), cells, ~live))
         cells = cells[order[: int(live.sum())]]
@@ -133,7 +133,7 @@ class PairRows(Rows):
 
 
 class Solution:
-    """The best intervals for some rows, and lazily the leaders of the base on them."""
+    """Best intervals for some rows, and the inner oracle's leaders on them, found on demand."""
 
     def __init__(
         self, oracle: Switching, price: float, contexts: list[Any], cuts: Places, losses: FloatArray
@@ -152,11 +152,11 @@ class Solution:
         self._policies: dict[int, Policy] = {}
 
     def policy_at(self, cell: int) -> Policy:
-        """The leader of the interval around a cell."""
+        """Return the leader of the interval around a cell."""
         return self.policy(bisect_right(self.starts, cell) - 1)
 
     def policy(self, number: int) -> Policy:
-        """The leader of an interval."""
+        """Return the leader of an interval."""
         if number not in self._policies:
             ends = [self._cuts[start] for start in self.starts] + [self._cuts[-1]]
             self._policies[number] = self._lead(ends[number], ends[number + 1])
@@ -169,7 +169,7 @@ class Solution:
         known = dict(zip(keys, self._contexts, strict=True))
         if known:
             total.prepare(list(known.values()))
-        if not base.exact:  # a reduction may depend on how often a context came
+        if not base.exact:  # a reduction may depend on how often a context occurs
             for row in range(start, stop):
                 total.add(self._contexts[row], self._losses[row])
             return total.leader()
@@ -189,9 +189,9 @@ def interval_minima(
 ) -> FloatArray:
     """Return the minimal totals of all intervals of a history, without noise.
 
-    Entry [i, j], i < j, is that of the rows cuts[i] .. cuts[j] - 1; the others are zero. Contexts
-    beyond the last cut are only told to `Objective.prepare`. Inexact classes that do not know the
-    minimum give the value of their leader.
+    Entry [i, j], i < j, is the minimum over the rows cuts[i] .. cuts[j] - 1; other entries are 0.
+    Contexts beyond the last cut are passed only to `Objective.prepare`. Inexact classes that do not
+    know the minimum give the value of their leader.
     """
     if isinstance(base, SetOracle):
         return base.interval_minima(contexts, losses, cuts)

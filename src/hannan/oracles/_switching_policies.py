@@ -1,4 +1,4 @@
-"""Sequences of listed policies: a matrix of costs, and dynamic programming over time."""
+"""Sequences of listed policies, by dynamic programming over a matrix of costs."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from hannan.oracles.switching import Switching
 
 
-_MANY = 2**24  # numbers that are held without asking whether the rounds are real
-_FAR = 1000  # how many times as many rounds as are known may lie between them
+_MANY = 2**24  # numbers that are allocated without a check of the round numbers
+_FAR = 1000  # largest ratio of the round number to the number of known rounds
 
 
 class PolicySequences(Sequences):
-    """The cost of every listed policy in every cell of time.
+    """Cost of every listed policy in every cell of time.
 
-    Three results are cached, each until a loss is added that it does not include. Without noise:
-    the best beginnings of sequences, which each round extends by one cell. Under one draw: the best
-    cost of every policy in all cells other than the one queried. Under a draw that is queried at
-    several times (noise drawn once): the states before and after the cell, which move on with it.
+    Three results are cached, each until a new loss makes it invalid. Without noise: the best
+    beginnings of sequences, which each round extends by one cell. Under one draw: the best cost of
+    every policy in all cells except the queried one. Under a draw that is queried at several times
+    (noise drawn once): the states before and after the cell, which advance with the cell.
     """
 
     stored = State(
@@ -42,7 +42,7 @@ class PolicySequences(Sequences):
     )
 
     def _are_totals(self, totals: Any) -> bool:
-        """Whether these are totals of all policies, padded with infinite ones."""
+        """Return whether these are totals of all policies, padded with infinity."""
         n = self.base.n_policies
         if not isinstance(totals, np.ndarray) or totals.dtype != np.float64 or totals.ndim != 2:
             return False
@@ -90,7 +90,7 @@ class PolicySequences(Sequences):
     def action(
         self, context: Pair, draw: Draw, plus: Plus = None, available: Available = None
     ) -> Action:
-        """The action of the leader at one time; with noise the rest is not computed."""
+        """Return the leader's action at one time; under noise the other times are not computed."""
         choice = self._index(context, draw, plus)
         if choice is None:
             return super().action(context, draw, plus, available)
@@ -117,7 +117,7 @@ class PolicySequences(Sequences):
         return values
 
     def _index(self, context: Pair, draw: Draw, plus: Plus) -> int | None:
-        """The policy that leads at this time with one more round; None where a copy must tell."""
+        """Return the leading policy at this time with one more round; None if a copy is needed."""
         cell = self.oracle.cell(context)
         if draw.scale == 0.0:
             return self._leader().at(cell) if plus is None else None
@@ -133,7 +133,7 @@ class PolicySequences(Sequences):
         return int(kernel.choose(self._row, self._best))
 
     def _solve(self, ready: ListedNoise, draw: Draw, cell: int, fakes: Fakes) -> None:
-        """Make `_best` the best cost of every policy in all cells but one."""
+        """Make `_best` the best cost of every policy in all cells except `cell`."""
         known = self._solved
         if known == (draw, cell):
             return
@@ -151,7 +151,7 @@ class PolicySequences(Sequences):
         self._solved = draw, cell
 
     def _leader(self) -> Leader:
-        """The leader without noise."""
+        """Return the leader without noise."""
         if self._plain is None:
             cell, none = max(self._front.at, self._end - 1, 0), self.oracle.listing.none
             self._reserve(cell + 1)
@@ -177,14 +177,14 @@ class PolicySequences(Sequences):
         return noise
 
     def _reserve(self, cells: int, known: int = 0) -> None:
-        """Have room for so many cells, not many more than contexts that are known."""
+        """Allocate memory for `cells` cells; raise `ContextError` if few rounds are known."""
         if cells > len(self._totals):
             much = cells * self.base._columns.shape[1] > _MANY
             if much and cells > _FAR * max(known, len(self._totals)):
                 raise ContextError(
                     "Rounds of Switching are numbered 0, 1, 2, …; got round "
-                    f"{(cells - 1) * self.oracle.grid} where {max(known, len(self._totals))} were "
-                    "known."
+                    f"{(cells - 1) * self.oracle.grid}, and only {max(known, len(self._totals))} "
+                    "rounds were known. Number the rounds without large gaps."
                 )
             more = self._empty(max(cells, 2 * len(self._totals)) - len(self._totals))
             self._totals = np.concatenate([self._totals, more])
@@ -197,24 +197,24 @@ class PolicySequences(Sequences):
 
 @dataclass(frozen=True)
 class Leader:
-    """A best sequence: policy who[j] from cell since[j] on."""
+    """Best sequence: policy who[j] from cell since[j] on."""
 
     since: list[int]
     who: list[int]
     value: float
 
     def at(self, cell: int) -> int:
-        """The policy followed in a cell."""
+        """Return the policy of a cell."""
         return self.who[bisect_right(self.since, cell) - 1]
 
 
 def _blank(levels: int, width: int) -> tuple[FloatArray, FloatArray]:
-    """The best cost of no cells by level and last policy; see `kernels.switching`."""
+    """Return the best cost of no cells by level and last policy; see `kernels.switching`."""
     return np.zeros(levels * width), np.full(levels, np.inf)
 
 
 class Front:
-    """The best beginnings of sequences before a cell, each with its pieces."""
+    """Best beginnings of sequences before a cell, each with its pieces."""
 
     def __init__(self, levels: int, n_policies: int, price: float) -> None:
         self.at = 0
@@ -228,14 +228,14 @@ class Front:
         self._pieces = (count, since, who)
 
     def advance(self, totals: FloatArray, cell: int, fakes: Fakes, scale: float) -> None:
-        """Go on until `cell` comes next."""
+        """Advance until `cell` is the next cell."""
         if cell > self.at:
             given = fakes, scale, self._price, self._values, self._pieces
             kernel.extend(totals, self.at, cell, *given)
             self.at = cell
 
     def leader(self, totals: FloatArray, fakes: Fakes, scale: float) -> Leader:
-        """The first of the best sequences up to and including the next cell."""
+        """Return the first of the best sequences up to and including the next cell."""
         behind = _blank(len(self._values), totals.shape[1])
         given = fakes, scale, self._price, self._values, self._pieces
         q, n, value = kernel.pick(totals, self.at, *given, *behind)
@@ -247,9 +247,10 @@ class Front:
 class Walk:
     r"""One draw, queried at one cell after another.
 
-    The state before the cell is carried along. The states after it are kept at about
-    :math:`\sqrt T` checkpoints, and computed for all cells between two checkpoints when the first
-    of them is reached: a step costs O(kN) on average, and the memory is :math:`O(\sqrt T k N)`.
+    The state before the current cell is updated in each step. The states after the cell are stored
+    at about :math:`\sqrt T` checkpoints, and computed for all cells between two checkpoints when
+    the first of these cells is reached. So a step costs O(kN) on average, and the memory is
+    :math:`O(\sqrt T k N)`.
     """
 
     def __init__(
@@ -265,16 +266,16 @@ class Walk:
         self._stride = max(1, isqrt(end - cell))
         self._marks = self._kept(-(-(end - cell) // self._stride))
         self._block = self._kept(self._stride + 1)
-        self._number = -1  # of the block that is kept
+        self._number = -1  # number of the stored block
         given = fakes, draw.scale, self._price, *_blank(*self._size)
         kernel.snapshots(total._totals, end, cell, self._stride, *given, *self._marks)
 
     def goes_on(self, draw: Draw, cell: int) -> bool:
-        """Whether a cell can be reached under this draw."""
+        """Return whether a cell can be reached under this draw."""
         return self._draw == draw and self.at <= cell < self._end
 
     def meet(self, totals: FloatArray, cell: int, fakes: Fakes, best: FloatArray) -> None:
-        """Go to a cell; best[n] becomes the best cost of policy n in all other cells."""
+        """Move to a cell; write to best[n] the best cost of policy n in all other cells."""
         kernel.sweep(totals, self.at, cell, 1, fakes, self._draw.scale, self._price, *self._front)
         self.at = cell
         number, place = divmod(cell - self._start, self._stride)

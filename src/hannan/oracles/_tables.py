@@ -13,7 +13,7 @@ from hannan.kernels import distribution as kernel
 
 
 def check_table_context(owner: object, context: Any, n_contexts: int) -> int:
-    """An index below n_contexts; None stands for the context if there is only one."""
+    """Return the index of a context; None means the context if there is only one."""
     if type(context) is int and 0 <= context < n_contexts:
         return context
     if context is None and n_contexts == 1:
@@ -25,9 +25,9 @@ def check_table_context(owner: object, context: Any, n_contexts: int) -> int:
             return index
     if n_contexts == 1:
         raise ContextError(
-            f"{type(owner).__name__} has a single context here, so that none is needed: call act() "
-            f"without one; got {context!r}. For rows of features use LinearPolicies, as "
-            "hn.bandit(n_actions) does."
+            f"{type(owner).__name__} has a single context here; got {context!r}. Call act() "
+            "without a context. For feature vectors use LinearPolicies, as hn.bandit(n_actions) "
+            "does."
         )
     raise ContextError(
         f"The contexts of {type(owner).__name__} are the integers 0 to {n_contexts - 1}; "
@@ -36,7 +36,7 @@ def check_table_context(owner: object, context: Any, n_contexts: int) -> int:
 
 
 def argmin_distribution_of(values: FloatArray, scale: float) -> FloatArray:
-    """Probability of each entry to be the smallest under noise of this scale; inf has 0."""
+    """Return the probability of each entry to be the smallest under noise; 0 for inf."""
     q = np.zeros(len(values))
     if scale == 0.0:
         q[np.argmin(values)] = 1.0
@@ -48,7 +48,7 @@ def argmin_distribution_of(values: FloatArray, scale: float) -> FloatArray:
 def exact_lesson(
     values: FloatArray, scale: float, action: int, loss: float, trials: Trials
 ) -> Lesson:
-    """Return the mean weight and the instability where the smallest noisy value is chosen."""
+    """Return the mean weight and the instability if the smallest noisy value is chosen."""
     distribution = np.empty(len(values))
     numbers = trials.limit, trials.share, trials.kept
     weight, lost = kernel.lesson(values, scale, action, loss, numbers, distribution)

@@ -1,4 +1,4 @@
-"""What running totals have in common."""
+"""Common base classes of running totals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Resample = Callable[..., tuple[int, int]]
 
 
 def twin(total: T, *own: str) -> T:
-    """Copy a total: it shares all attributes but those named, of which it has copies."""
+    """Copy a total: the copy has copies of its declared state and shares all other attributes."""
     made = object.__new__(type(total))
     vars(made).update(vars(total))
     for name in own:
@@ -34,14 +34,14 @@ def twin(total: T, *own: str) -> T:
 def solve_then_add(
     total: Any, context: Any, losses: FloatArray, draw: Draw, available: Available = None
 ) -> Action:
-    """Settle a round where a solver may fail: nothing has changed then."""
+    """Settle a round with a solver that may fail; a failure leaves the total unchanged."""
     action: Action = total.action(context, draw, losses, available)
     total.add(context, losses)
     return action
 
 
 class Total(Objective):
-    """A total of which copies have declared state of their own and share the rest."""
+    """A total whose copies have separate declared state and share all other attributes."""
 
     def copy(self) -> Self:
         return twin(self, *declared(type(self)))
@@ -56,7 +56,7 @@ class Total(Objective):
         plus: Plus = None,
         available: Available = None,
     ) -> tuple[FloatArray, int]:
-        """Go through each block of noise in one compiled call, where the class has one."""
+        """Process each block of noise in one compiled call, if the class has a kernel for it."""
         found = None
         if draw.scale != 0.0:
             found = self._resampler(context, elements, draw, plus, available)
@@ -77,11 +77,11 @@ class Total(Objective):
     def _resampler(
         self, context: Any, elements: IntArray, draw: Draw, plus: Plus, available: Available
     ) -> tuple[Resample, Blocks] | None:
-        """Return a function, and the blocks that hold the noise; None if there is none.
+        """Return a function, and the blocks that hold the noise; None without such a function.
 
-        `resample(block, start, stop, successes, hits, reached, used)` goes through rows of a block,
-        updates the successes of each element and the draw at which it had enough of them, and
-        returns how many rows it used and how many elements need more.
+        `resample(block, start, stop, successes, hits, reached, used)` goes through rows of a block.
+        It updates the successes of each element, and the draw at which an element had enough of
+        them. It returns the number of rows used and the number of elements that need more.
         """
         return None
 
@@ -101,9 +101,9 @@ class Solved(Total):
 
 
 class Rows(Stored):
-    """The sum of the losses of each distinct context, and the number of its rounds.
+    """Sum of the losses of each distinct context, and the number of its rounds.
 
-    A subclass says in `stored` what contexts are known by.
+    A subclass declares the keys of contexts in `stored`.
     """
 
     stored = State(
@@ -122,23 +122,23 @@ class Rows(Stored):
 
     @property
     def totals(self) -> FloatArray:
-        """A copy of the totals, [contexts, K]."""
+        """Copy of the totals, [contexts, K]."""
         return self._room[: len(self.index), :-1].copy()
 
     @property
     def counts(self) -> FloatArray:
-        """A copy of the numbers of rounds."""
+        """Copy of the numbers of rounds."""
         return self._room[: len(self.index), -1].copy()
 
     def place(self, context: Any) -> int:
-        """Return the row of a context, a new one if need be."""
+        """Return the row of a context; add a row for a new context."""
         row = self.index.setdefault(context, len(self.index))
         if row == len(self._room):
             self._room = np.concatenate([self._room, np.zeros_like(self._room)])
         return row
 
     def add(self, context: Any, losses: FloatArray) -> bool:
-        """Add a round; whether its context is a new one."""
+        """Add a round; return whether its context is new."""
         known = len(self.index)
         place = self.place(context)  # may reallocate the room, so it comes first
         row = self._room[place]
@@ -152,7 +152,7 @@ class Rows(Stored):
 
 
 class FeatureRows(Rows):
-    """Totals of rows of features, which all have the same length."""
+    """Totals of feature vectors, which all have the same length."""
 
     stored = State(
         index=Numbered(RowBytes(), most=lambda self: len(self._room)).where(
@@ -162,12 +162,12 @@ class FeatureRows(Rows):
 
     @property
     def n_features(self) -> int | None:
-        """How many features contexts have; None before the first."""
+        """Number of features of a context; None before the first context."""
         return next((len(key) // 8 for key in self.index), None)
 
     @property
     def contexts(self) -> FloatArray:
-        """The contexts as a table, in the order of their arrival."""
+        """Contexts as a table, in the order of their arrival."""
         rows = np.frombuffer(b"".join(self.index)).copy()
         return rows.reshape(len(self.index), self.n_features or 0)
 

@@ -1,4 +1,4 @@
-"""Which way the links of a network lead closer to a target, however the network is given."""
+"""Directions in which links lead closer to a target, for networks in any format."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _OWNER = "Paths.towards"
 
 
 class Directed(NamedTuple):
-    """A graph as `Paths` takes it; whether each of its edges leads closer, or elsewhere."""
+    """Graph in the form of `Paths`, with the edges that lead closer and those that do not."""
 
     graph: Any
     usable: NDArray[np.bool_]
     astray: NDArray[np.bool_] | None
-    """Edges that may be part of a detour; None where edges have no direction."""
+    """Edges that may be part of a detour; None if edges have no direction."""
 
 
 def towards(
     network: Any, target: Hashable, weight: Any, zones: Iterable[Hashable] | None
 ) -> Directed:
-    """The links that lead closer to the target, by `RoadNetwork.closer`.
+    """Find the links that lead closer to the target, by `RoadNetwork.closer`.
 
-    A street of an undirected graph is turned the way that leads closer.
+    A street of an undirected graph gets the direction that leads closer.
     """
     is_graph = hasattr(network, "is_directed") and hasattr(network, "edges")
     two_way = is_graph and not network.is_directed()
@@ -72,12 +72,15 @@ def _among(nodes: Container[Hashable], zones: Any) -> frozenset[Hashable]:
         raise refuse(_OWNER, "zones", "nodes of the network, any hashables", zones) from None
     for zone in found:
         if zone not in nodes:
-            raise ParameterError(f"zones= of {_OWNER} names {zone!r}, which is no node.")
+            raise ParameterError(
+                f"zones= of {_OWNER} contains {zone!r}, which is not a node. Pass nodes of the "
+                "network."
+            )
     return found
 
 
 def _weights(network: Any, weight: Any, edges: Sequence[Any], is_graph: bool) -> FloatArray:
-    """What each edge costs at a first guess; 1 where nothing is said."""
+    """Return the weight of each edge, 1 by default."""
     if weight is None:
         return np.ones(len(edges))
     if not isinstance(weight, str):
@@ -95,7 +98,7 @@ def _weights(network: Any, weight: Any, edges: Sequence[Any], is_graph: bool) ->
         raise ParameterError(f"The table has no column {weight!r}; it has {list(columns)}.")
     raise ParameterError(
         f"weight={weight!r} names an attribute of a networkx graph or a column of a table; for "
-        f"other networks give {len(edges)} numbers."
+        f"other networks pass {len(edges)} numbers."
     )
 
 

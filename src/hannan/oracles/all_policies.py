@@ -1,4 +1,4 @@
-"""Every map from contexts to actions."""
+"""All maps from contexts to actions."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _NO_KEY = np.uint64(0)
 class AllPolicies(FullTable):
     r"""All maps from d contexts to K actions.
 
-    There are :math:`K^d` of them. Contexts decouple: on context x every leader plays
+    There are :math:`K^d` policies. Contexts decouple: on context x every leader plays
     :math:`\arg\min_k \sum_{s : x_s = x} \ell_s(k)`, and only the noise on x matters. So a round
-    costs O(K), whatever d is. With d = 1 this is the problem of K experts (or arms). Ties go to the
+    costs O(K) for every d. With d = 1 this is the problem of K experts (or arms). Ties go to the
     smallest action.
 
     Parameters
     ----------
     n_contexts
-        d; contexts are the integers 0..d-1 (or None where d = 1).
+        Number d of contexts, at least 1. Contexts are the integers 0..d-1 (or None if d = 1).
     n_actions
-        K.
+        Number K of actions, at least 1.
 
     Examples
     --------
@@ -64,23 +64,23 @@ class AllPolicies(FullTable):
         return TableObjective(self)
 
     def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
-        """Fake outcomes, computed only where they are used."""
+        """Return fake outcomes, computed only where they are used."""
         return TableNoise(self.n_contexts, contexts, self.n_actions, key, stream)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
         return len(contexts) * float(np.log(self.n_actions))
 
     def complexity(self, contexts: Sequence[Any]) -> float:
-        r""":math:`d \cdot E \max_k \zeta_k`, exactly."""
+        r"""Return :math:`d \cdot E \max_k \zeta_k`, exactly."""
         return len(contexts) * mean_of_maximum(self.n_actions)
 
     def separates(self, contexts: Sequence[Any]) -> bool:
-        """Only the set of all contexts separates (any set, if there is one action)."""
+        """Return True only for the set of all contexts (for any set, if there is one action)."""
         return self.n_actions == 1 or len(set(contexts)) == self.n_contexts
 
 
 class TablePolicy(Policy):
-    """A table of one action for each context."""
+    """Table of one action for each context."""
 
     def __init__(self, oracle: AllPolicies, actions: NDArray[np.intp]) -> None:
         self.oracle = oracle
@@ -94,7 +94,7 @@ class TablePolicy(Policy):
 
 
 class TableNoise(LaplaceNoise):
-    """Fake outcomes addressed by context: nothing is stored."""
+    """Fake outcomes addressed by context, without storage."""
 
     def __init__(
         self, n_contexts: int, contexts: Sequence[Any], n_actions: int, key: np.uint64, stream: int
@@ -104,7 +104,7 @@ class TableNoise(LaplaceNoise):
 
 
 class TableObjective(Solved):
-    """The total loss of every action on every context."""
+    """Total loss of every action on every context."""
 
     oracle: AllPolicies
     scored = True
@@ -116,7 +116,7 @@ class TableObjective(Solved):
         self.totals = np.zeros((oracle.n_contexts, oracle.n_actions))
 
     def extended(self, oracle: Any) -> TableObjective:
-        """On each context a new action is as good as the best there."""
+        """Extend the totals: on each context a new action gets the smallest total."""
         twin = TableObjective(oracle)
         twin.totals[:] = self.totals.min(axis=1, keepdims=True)
         twin.totals[:, : self.totals.shape[1]] = self.totals
@@ -139,7 +139,7 @@ class TableObjective(Solved):
     def settle(
         self, context: int, losses: FloatArray, draw: Draw, available: Available = None
     ) -> int:
-        """Add and lead in one compiled call."""
+        """Add the losses and find the leader in one compiled call."""
         if available is not None:
             return int(super().settle(context, losses, draw, available))  # type: ignore[arg-type]
         noise, number, scale = draw
@@ -165,7 +165,7 @@ class TableObjective(Solved):
         plus: Plus = None,
         available: Available = None,
     ) -> tuple[FloatArray, int]:
-        """Go through the draws of one row inside one compiled call."""
+        """Process the draws of one row inside one compiled call."""
         if len(elements) != 1:
             return super().weights(context, elements, draw, limit, successes, plus, available)
         noise, first, scale = draw
@@ -180,7 +180,7 @@ class TableObjective(Solved):
     def distribution(
         self, context: int, draw: Draw, plus: Plus = None, available: Available = None
     ) -> FloatArray:
-        """A one-dimensional integral: contexts decouple."""
+        """Compute the distribution as a one-dimensional integral, because contexts decouple."""
         noisy = _address(draw.noise, context)[2] >= 0
         row = self._row(context, plus, available)[0]
         return argmin_distribution_of(row, draw.scale if noisy else 0.0)
@@ -188,7 +188,7 @@ class TableObjective(Solved):
     def lesson(
         self, context: int, action: int, loss: float, draw: Draw, trials: Trials, plus: Plus = None
     ) -> Lesson | None:
-        """Computed from the distribution, where that is wanted and there is noise."""
+        """Compute the weight from the distribution, if `trials` asks for it and there is noise."""
         noise, _, scale = draw
         noisy = isinstance(noise, TableNoise) and noise.places.item(context) >= 0
         if not (trials.exact and noisy and scale):
@@ -197,7 +197,7 @@ class TableObjective(Solved):
         return exact_lesson(row, scale, action, loss, trials)
 
     def _row(self, context: int, plus: Plus = None, available: Available = None) -> FloatArray:
-        """Totals of one context, [1, K]; infinite for actions that are not available."""
+        """Return the totals of one context, [1, K]; infinite for unavailable actions."""
         row = self.totals[context : context + 1]
         if plus is not None:
             row = row + plus

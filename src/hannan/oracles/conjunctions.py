@@ -4,20 +4,20 @@ from hannan.oracles._formulas import Formulas
 
 
 class Conjunctions(Formulas):
-    r"""Two actions, and policies that play 1 if all variables in a set S are on.
+    r"""Monotone conjunctions: policies that play 1 if all variables in a set S are on, else 0.
 
     .. math:: \pi_S(x) = [\forall i \in S : x_i = 1], \qquad S \subseteq \{0, …, n-1\} .
 
     The empty conjunction always plays 1. There are :math:`N = 2^n` policies; ties go to the
     smallest S as a number, variable i counting :math:`2^i`. Negations do not occur. Leaders are
-    exact and are found as for `Disjunctions`, with the roles of bits that are on and off exchanged;
-    the separator is `hn.separators.conjunctions`.
+    exact and are found as for `Disjunctions`, with the roles of bits that are on and off exchanged.
+    The separator is `hn.separators.conjunctions`.
 
     Parameters
     ----------
     n
-        The number of variables, at most 64. A context is a row of n bits, or the number with those
-        bits, variable i counting :math:`2^i`.
+        Number of variables, from 1 to 64. A context is a sequence of n bits, or the number with
+        these bits, variable i counting :math:`2^i`.
 
     Examples
     --------
@@ -34,5 +34,5 @@ class Conjunctions(Formulas):
     miss = 1
 
     def touched(self, context: int) -> int:
-        """The variables that are off."""
+        """Return the variables that are off."""
         return self._all ^ context

@@ -4,7 +4,7 @@ from hannan.oracles._formulas import Formulas
 
 
 class Disjunctions(Formulas):
-    r"""Two actions, and policies that play 1 if one of the variables in a set S is on.
+    r"""Monotone disjunctions: policies that play 1 if a variable in a set S is on, else 0.
 
     .. math:: \pi_S(x) = [\exists i \in S : x_i = 1], \qquad S \subseteq \{0, …, n-1\} .
 
@@ -12,15 +12,15 @@ class Disjunctions(Formulas):
     smallest S as a number, variable i counting :math:`2^i`. Negations do not occur: add a bit for
     the opposite of a variable if you need one.
 
-    Leaders are exact. Up to n = 20 the value of every formula is kept in a table. Beyond, a leader
-    is found by branch and bound; noise on the unit vectors (`hn.separators.disjunctions`) makes
-    that search short, noise on hundreds of other contexts can make it take seconds at n = 60.
+    Leaders are exact. Up to n = 20 the value of every formula is stored in a table. For larger n, a
+    leader is found by branch and bound. Noise on the unit vectors (`hn.separators.disjunctions`)
+    makes this search short. Noise on hundreds of other contexts can make it take seconds at n = 60.
 
     Parameters
     ----------
     n
-        The number of variables, at most 64. A context is a row of n bits, or the number with those
-        bits, variable i counting :math:`2^i`.
+        Number of variables, from 1 to 64. A context is a sequence of n bits, or the number with
+        these bits, variable i counting :math:`2^i`.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class Disjunctions(Formulas):
     >>> total.leader(), total.leader()([1, 0, 1])
     (<policy x0>, 1)
 
-    Any context may arrive where the noise is on a separator:
+    With noise on a separator, any context may arrive:
 
     >>> separator = hn.separators.disjunctions(3)
     >>> learner = hn.ContextFTPL(oracle, separator=separator, seed=0)
@@ -44,5 +44,5 @@ class Disjunctions(Formulas):
     miss = 0
 
     def touched(self, context: int) -> int:
-        """The variables that are on."""
+        """Return the variables that are on."""
         return context

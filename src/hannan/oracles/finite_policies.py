@@ -28,24 +28,24 @@ from hannan.oracles._totals import Resample
 from hannan.oracles.paths import Paths
 from hannan.perturbation import Blocks, LaplaceNoise
 
-_PIECE = 2**16  # policies whose noise takes so long that two threads may share the work
+_PIECE = 2**16  # number of policies from which two threads may share the noise
 
 
 class FinitePolicies(Oracle):
     r"""A policy class given as a table: policy n plays `actions[n, i]` on context i.
 
     The leader for past losses :math:`\ell_1, …, \ell_t` is
-    :math:`\arg\min_n \sum_s \langle \pi_n(x_s), \ell_s \rangle`. The objective keeps that sum for
-    every policy, so a round costs O(N) whatever t is. Ties go to the smallest n.
+    :math:`\arg\min_n \sum_s \langle \pi_n(x_s), \ell_s \rangle`. The objective stores this sum for
+    every policy, so a round costs O(N) for every t. Ties go to the smallest n.
 
     Parameters
     ----------
     actions
-        Integers [N, d] in 0..K-1, one element a context; or integers [N, d, m], the m elements
-        chosen; or booleans [N, d, K], whether each element is chosen. A list of N integers is a
-        class without contexts (d = 1).
+        Table of N policies in one of three forms. Integers [N, d] in 0..K-1 are one element per
+        context. Integers [N, d, m] are the m chosen elements. Booleans [N, d, K] say whether each
+        element is chosen. A list of N integers is a class without contexts (d = 1).
     n_actions
-        K; by default one more than the largest element in the table.
+        Number K of elements. Default: one more than the largest element in the table.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class FinitePolicies(Oracle):
             self._listed = [np.flatnonzero(row) for row in sets]
             self._matrix = sets.astype(np.float64)
         padded = -(-table.shape[0] // WIDTH) * WIDTH
-        # Transposed, so that one context's actions are contiguous; rows beyond N repeat policy 0.
+        # Transposed, so that the actions of a context are contiguous; padding repeats policy 0.
         small = np.min_scalar_type(int(table.max()))
         self._columns = np.zeros((table.shape[1], padded), dtype=small)
         self._columns[:, : table.shape[0]] = table.T
@@ -97,7 +97,7 @@ class FinitePolicies(Oracle):
 
     @classmethod
     def random(cls, n_policies: int, n_contexts: int, n_actions: int, seed: int = 0) -> Self:
-        """Policies whose actions are drawn uniformly.
+        """Make policies with actions drawn uniformly at random.
 
         >>> import hannan as hn
         >>> hn.oracles.FinitePolicies.random(1000, 50, 5).n_policies
@@ -111,9 +111,9 @@ class FinitePolicies(Oracle):
 
     @classmethod
     def routes(cls, paths: Paths, limit: int = 100_000) -> Self:
-        """Every path of a graph as a policy; an error if there are more than `limit`.
+        """List every path of a `Paths` as a policy; raise `ParameterError` for more than `limit`.
 
-        Policies are in lexicographic order of the edges taken.
+        Policies are in lexicographic order of their edges.
 
         >>> import hannan as hn
         >>> links = [(0, 1), (0, 2), (1, 3), (2, 3)]
@@ -121,15 +121,13 @@ class FinitePolicies(Oracle):
         array([1, 3])
         """
         if not isinstance(paths, Paths):
-            raise InputTypeError(
-                f"FinitePolicies.routes lists the paths of a Paths; got {paths!r}."
-            )
+            raise InputTypeError(f"FinitePolicies.routes needs an oracles.Paths; got {paths!r}.")
         check_integer("FinitePolicies.routes", "limit", limit, 1)
         count = float(np.exp(paths.log_size([None])))
         if count > limit + 0.5:
             raise ParameterError(
-                f"There are {count:.3g} paths, more than limit={limit}: use Paths itself, which "
-                "lists none of them."
+                f"There are {count:.3g} paths, more than limit={limit}. Use Paths itself, which "
+                "does not list paths, or a larger limit."
             )
         routes = paths._every_path()
         table = np.zeros((len(routes), 1, paths.n_actions), dtype=bool)
@@ -139,7 +137,7 @@ class FinitePolicies(Oracle):
 
     @property
     def n_policies(self) -> int:
-        """N."""
+        """Number N of policies."""
         return int(self.table.shape[0])
 
     @property
@@ -155,11 +153,11 @@ class FinitePolicies(Oracle):
         return FiniteObjective(self)
 
     def discounted_totals(self, discounts: Sequence[float]) -> FinitePanel:
-        """Scores of all totals side by side."""
+        """Return discounted totals that share one array of scores."""
         return FinitePanel(self, discounts)
 
     def policy(self, index: int) -> FinitePolicy:
-        """Policy number `index` of the table."""
+        """Return policy number `index` of the table."""
         return FinitePolicy(self, index)
 
     def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
@@ -172,15 +170,15 @@ class FinitePolicies(Oracle):
         return distinct_rows(self.table[:, list(contexts)]) == distinct_rows(self.table)
 
     def action(self, code: int) -> Action:
-        """The action behind an entry of `table`."""
+        """Return the action of an entry of `table`."""
         return int(code) if self.sets is None else self._listed[code].copy()
 
     def losses_by_code(self, losses: FloatArray) -> FloatArray:
-        """The loss of each possible entry of `table`."""
+        """Return the loss of each possible entry of `table`."""
         return losses if self.sets is None else self._matrix @ losses
 
     def _plan(self, contexts: tuple[int, ...]) -> Plan:
-        """How noise on these contexts is projected; the last plan is cached."""
+        """Return the plan that projects noise on these contexts; the last plan is cached."""
         if contexts not in self._plans:
             members = None if self.sets is None else self._listed
             plan = make_plan(self._columns[list(contexts)], self.n_actions, members)
@@ -189,18 +187,18 @@ class FinitePolicies(Oracle):
 
 
 class Views(list[NDArray[Any]]):
-    """The rows of an array, made once: making one takes as long as a short kernel."""
+    """Views of the rows of an array, cached because making one takes as long as a short kernel."""
 
     def __init__(self, array: NDArray[Any]) -> None:
         super().__init__(array)
         self._array = array
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Views, (self._array,)  # not each row once more
+        return Views, (self._array,)  # do not store the rows again
 
 
 class FinitePolicy(Policy):
-    """One row of a table of policies."""
+    """Policy given by one row of a table."""
 
     def __init__(self, oracle: FinitePolicies, index: int) -> None:
         self.oracle = oracle
@@ -214,7 +212,7 @@ class FinitePolicy(Policy):
 
 
 class FiniteObjective(BlockObjective):
-    """The total loss of every policy."""
+    """Total loss of every policy."""
 
     oracle: FinitePolicies
     _kernel = kernel
@@ -232,7 +230,7 @@ class FiniteObjective(BlockObjective):
 
     @property
     def scores(self) -> FloatArray:
-        """The total of each policy; infinite beyond the last."""
+        """Total loss of each policy; padding beyond the last policy is infinite."""
         return self._pass.scores
 
     @scores.setter
@@ -293,7 +291,7 @@ class FiniteObjective(BlockObjective):
     def lesson(
         self, context: int, action: int, loss: float, draw: Draw, trials: Trials, plus: Plus = None
     ) -> Lesson | None:
-        """Find a weight by both signs of a draw in one pass, one of its coordinates left out."""
+        """Find a weight from both signs of a draw in one pass, without one of its coordinates."""
         noise, number, scale = draw
         if trials.exact and plus is None:
             best = self._best_by_action(context, draw)
@@ -330,7 +328,7 @@ class FiniteObjective(BlockObjective):
     def distribution(
         self, context: int, draw: Draw, plus: Plus = None, available: Available = None
     ) -> FloatArray | None:
-        """Known where the context carries all the noise: single actions, one perturbed context."""
+        """Return the distribution if it is known: single actions, noise only on this context."""
         best = self._best_by_action(context, draw)
         if best is None:
             return None
@@ -339,9 +337,9 @@ class FiniteObjective(BlockObjective):
         )
 
     def _best_by_action(self, context: int, draw: Draw) -> FloatArray | None:
-        """The best total of each action, if each has noise of its own and there is no other."""
+        """Return the best total of each action, if noise depends only on the action."""
         noise, _, scale = draw
-        if noise is None or scale == 0.0:  # alike: a learner that was loaded makes noise later
+        if noise is None or scale == 0.0:  # equivalent: a loaded learner makes its noise later
             return None
         perturbed = noise.contexts
         if len(perturbed) > 1 or self.oracle.sets is not None or perturbed[0] != context:
@@ -382,7 +380,7 @@ class FiniteObjective(BlockObjective):
 
 
 class FinitePanel(DiscountedTotals):
-    """The discounted loss of every policy for each discount, [B, N], dealt with in one pass."""
+    """Discounted loss of every policy for each discount, [B, N], updated in one pass."""
 
     oracle: FinitePolicies
     scored = False
@@ -401,13 +399,13 @@ class FinitePanel(DiscountedTotals):
         self._held: tuple[Any, int, NDArray[np.float32]] = (None, -1, self._still)
 
     def total(self, i: int) -> FiniteObjective:
-        """A total that shares its scores with this panel."""
+        """Return total number i, which shares its scores with this object."""
         total = self.oracle.objective()
         total.scores = self.scores[i]
         return total
 
     def unit(self, i: int) -> float:
-        """Old scores fade, so that a new loss always counts as it is."""
+        """Return 1: old scores are discounted, and a new loss counts fully."""
         return 1.0
 
     def actions(
@@ -417,7 +415,7 @@ class FinitePanel(DiscountedTotals):
         plays: IntArray | None = None,
         losses: FloatArray | None = None,
     ) -> Choices:
-        """All leaders in one compiled call; with losses on a copy of the scores."""
+        """Find all leaders in one compiled call; with losses, use a copy of the scores."""
         if losses is not None:
             return self._settle(self.scores.copy(), context, draws, losses)
         codes = np.empty(len(draws.scales), np.intp)
@@ -425,7 +423,7 @@ class FinitePanel(DiscountedTotals):
         return self._choices(codes)
 
     def add(self, context: int, losses: FloatArray) -> None:
-        """Add the losses, then fade."""
+        """Add the losses, then discount all scores."""
         by_code = self.oracle.losses_by_code(losses)
         self.scores += by_code[self._views[context]]
         self.scores *= self._discounts[:, None]
@@ -433,7 +431,7 @@ class FinitePanel(DiscountedTotals):
     def settle(
         self, context: int, draws: Draws, plays: IntArray | None, losses: FloatArray
     ) -> Choices:
-        """Add and lead in one compiled call."""
+        """Add the losses and find the leaders in one compiled call."""
         return self._settle(self.scores, context, draws, losses)
 
     def _settle(
@@ -450,8 +448,9 @@ class FinitePanel(DiscountedTotals):
         return codes if oracle.sets is None else [oracle._listed[c].copy() for c in codes]
 
     def _rows(self, draws: Draws) -> NDArray[np.float32]:
-        """One draw for each total. The last ones asked for are held, since they may lie in two
-        blocks of which the first is gone by the time the round is settled."""
+        """Return one draw for each total; the last result is cached.
+
+        The draws may lie in two blocks, and the first block may be replaced before the settling."""
         noise, first, _ = draws
         if not isinstance(noise, FiniteNoise):
             return self._still
@@ -489,7 +488,7 @@ class FiniteNoise(LaplaceNoise):
         return {self._oracle.key(x): i * self.n_actions for i, x in enumerate(self.contexts)}
 
     def cell(self, context: Any, element: int) -> int:
-        """The coordinate that belongs to an element on a context; -1 if the context has none."""
+        """Return the coordinate of an element on a context; -1 if the context has no noise."""
         first = self._cells.get(self._oracle.key(context))
         return -1 if first is None else first + element
 

@@ -1,4 +1,4 @@
-"""A user's own optimiser as an oracle."""
+"""Your own optimiser as an oracle."""
 
 from __future__ import annotations
 
@@ -32,46 +32,49 @@ from hannan.perturbation import LaplaceNoise
 
 Solve = Callable[..., Any]
 
-_KEPT = 16  # policies found last, for calls that run out of time
+_KEPT = 16  # number of recent policies that replace a call out of time
 
 
 class FunctionOracle(Oracle):
-    r"""Any optimiser: `solve(contexts, losses)` returns the best policy for these losses.
+    r"""Your own optimiser: `solve(contexts, losses)` returns the best policy for these losses.
 
-    Losses are summed for each distinct context before `solve` sees them, so the size of a call does
-    not grow with the number of rounds: `contexts` is a list of distinct contexts and `losses` an
-    array with a row of K totals for each. The totals are *signed*, because noise is. The policy
-    returned is any callable from a context to an action, an int in 0..K-1 (or, with `max_chosen` >
-    1, the chosen elements, none perhaps); ideally it minimises
-    :math:`\sum_i \sum_{j \in \pi(x_i)} \mathrm{losses}[i, j]` over the class.
+    Losses are summed for each distinct context before the call of `solve`, so the size of a call
+    does not grow with the number of rounds. `contexts` is a list of distinct contexts, and `losses`
+    an array with a row of K totals for each. The totals are *signed*, because noise is signed.
 
-    A function of one argument, `solve(losses)`, is a problem without contexts: it is given the K
+    `solve` returns a policy, which is any callable from a context to an action. An action is an int
+    in 0..K-1, or with `max_chosen` > 1 the chosen elements, perhaps none. Ideally the policy
+    minimises :math:`\sum_i \sum_{j \in \pi(x_i)} \mathrm{losses}[i, j]` over the class.
+
+    A function of one argument, `solve(losses)`, is a problem without contexts: it takes the K
     totals and returns the action itself.
 
     Parameters
     ----------
     solve
-        The optimiser. It must depend on its arguments only and break ties consistently.
+        Optimiser. It must depend only on its arguments and break ties consistently.
     n_actions
-        K. If None it is taken from the first loss vector; until then `solve` is called with empty
-        arguments, so the first round is played without noise.
+        Number K of elements. Default: None, for the length of the first loss vector. Until then
+        `solve` gets empty arguments, so the first round is played without noise.
     max_chosen
-        m, the largest number of elements an action chooses.
+        Largest number m of elements in an action. Default: 1.
     n_policies
-        N, if the class is finite and its size is known: sharpens `epsilon="theorem"`.
+        Number N of policies, if it is known and finite. It sharpens `epsilon="theorem"`.
+        Default: None.
     exact
-        Whether policies are true minimisers. Say False of heuristics and of solvers that stop at a
-        gap: certificates then say that no theorem applies.
+        Whether policies are true minimisers. Set False for heuristics and for solvers that stop at
+        a gap: certificates then say that no theorem applies. Default: True.
     equal_size
-        Whether all actions choose equally many elements, by default where `max_chosen` is 1.
+        Whether all actions choose equally many elements. Default: True if `max_chosen` is 1.
     shift
-        Whether the solver cannot take negative numbers, as Dijkstra's rule: losses of a context are
-        then all increased by the same amount, so that the smallest is 0. Where actions differ in
-        size that favours small ones, so the class is exact only with `equal_size`.
+        Whether the solver needs losses that are not negative, such as Dijkstra's algorithm. Then
+        all losses of a context increase by one amount, so that the smallest is 0. If actions differ
+        in size, the shift favours small actions, so the class is exact only with `equal_size`.
+        Default: False.
     time_limit
-        Seconds, given to the solver as `solve(…, time_limit=…)`. It may return None if it found
-        nothing in time; then the best of the policies that it found last is played. Runs depend on
-        the machine, and the class is not exact.
+        Time limit in seconds, passed to the solver as `solve(…, time_limit=…)`. The solver may
+        return None if it found nothing in time. Then the best of its most recent policies is
+        played. Runs depend on the machine, and the class is not exact. Default: None.
 
     Examples
     --------
@@ -127,28 +130,28 @@ class FunctionOracle(Oracle):
         approximate = self.time_limit is not None or (self.shift and not self.antichain)
         self.exact = check_flag(self, "exact", exact) and not approximate  # type: ignore[misc]
         self._alone = _takes_losses_only(solve, timed=self.time_limit is not None)
-        # Not in the total: what is feasible belongs to the class, so that what was found for one
-        # total may be played for another. Only calls that run out of time read it.
+        # In the class and not in the total: feasible policies of one total are feasible for all.
+        # Only calls that run out of time read them.
         self._last: deque[UserPolicy] = deque(maxlen=_KEPT)
-        self._size: int | None = None  # of the first action, where all are said to have one
+        self._size: int | None = None  # size of the first action, if all have equal sizes
 
     @property
     def contexts(self) -> tuple[None] | None:
-        """None alone, where `solve` takes no contexts; else they are not listed."""
+        """Only the context None if `solve` takes no contexts; otherwise unknown."""
         return (None,) if self._alone else None
 
     def check_context(self, context: Any) -> Hashable:
         if self._alone and context is not None:
             raise ContextError(
                 f"solve(losses) takes no contexts: call act() or act(None); got {context!r}. For "
-                "a problem with contexts write solve(contexts, losses)."
+                "a problem with contexts define solve(contexts, losses)."
             )
         try:
             hash(context)
         except TypeError:
             raise ContextError(
                 "FunctionOracle sums losses by context, so contexts must be hashable; "
-                f"got {context!r}. Use a tuple in place of a list or an array."
+                f"got {context!r}. Use a tuple instead of a list or an array."
             ) from None
         return check_comparable(context)  # type: ignore[no-any-return]
 
@@ -161,7 +164,7 @@ class FunctionOracle(Oracle):
         return LaplaceNoise(contexts, self.n_actions, key, stream)
 
     def log_size(self, contexts: Sequence[Any]) -> float | None:
-        """log N as given, else the bound K^d for single actions."""
+        """Return log N if N is given; otherwise the bound log K^d for single actions."""
         if self.n_policies is not None:
             return math.log(self.n_policies)
         if self.n_actions is None or self.max_chosen > 1:
@@ -169,7 +172,7 @@ class FunctionOracle(Oracle):
         return len(contexts) * math.log(self.n_actions)
 
     def policy(self, contexts: list[Any], losses: FloatArray) -> UserPolicy:
-        """What the solver finds for these totals, [d, K]; it may change its arguments."""
+        """Call the solver for totals [d, K], which it may change; return its policy."""
         given = losses
         if self.shift and losses.size:
             given = losses - np.minimum(losses.min(axis=1, keepdims=True), 0.0)
@@ -181,7 +184,7 @@ class FunctionOracle(Oracle):
             if action is None and self.time_limit is None:
                 raise InputTypeError(
                     "solve(losses) must return the numbers of the chosen elements, [] for none; "
-                    "got None. For a solver that may run out of time give time_limit=."
+                    "got None. For a solver that may run out of time pass time_limit=."
                 )
             found = None if action is None else _Always(copy.copy(action))
         else:
@@ -196,27 +199,27 @@ class FunctionOracle(Oracle):
         return policy
 
     def _check_size(self, action: Any) -> None:
-        """Refuse a second size: the shift and the certificate rely on there being one."""
+        """Raise `ParameterError` for an action of another size if `equal_size` is True."""
         size = len(action)
         self._size = size if self._size is None else self._size
         if size != self._size:
             raise ParameterError(
-                f"equal_size=True says that all actions choose equally many elements; solve chose "
-                f"{self._size} of them, and now {size}. Leave equal_size out."
+                f"equal_size=True requires actions with equally many elements; solve chose "
+                f"{self._size} elements before and {size} now. Leave equal_size out."
             )
 
     def _best_known(self, losses: FloatArray, contexts: list[Any]) -> UserPolicy:
-        """The best of the policies found last."""
+        """Return the best of the most recent policies."""
         if not self._last:
             raise InfeasibleError(
-                f"solve found no action in time_limit={self.time_limit} seconds, and none before. "
-                "Give it more time, or let it return any feasible one."
+                f"solve found no action in time_limit={self.time_limit} seconds, in this call or "
+                "before. Increase time_limit, or let solve return any feasible action."
             )
         return min(self._last, key=lambda policy: _value(policy, contexts, losses))
 
 
 class _Always:
-    """The same action on every context."""
+    """Policy with one action on every context."""
 
     def __init__(self, action: Any) -> None:
         self.action = action
@@ -229,7 +232,7 @@ class _Always:
 
 
 class UserPolicy(Policy):
-    """A user's callable, its actions checked and brought into the standard form."""
+    """Policy of a user's callable, with checks of its actions."""
 
     def __init__(self, function: Any, n_actions: int | None, max_chosen: int) -> None:
         if not callable(function):
@@ -265,8 +268,8 @@ class UserPolicy(Policy):
             last = "K - 1" if self.n_actions is None else self.n_actions - 1
             raise ParameterError(
                 f"The policy returned by solve plays {action!r} on context {context!r}; an action "
-                f"is {what} from 0 to {last}: the numbers of what is chosen. Of a vector x of "
-                "zeros and ones they are np.flatnonzero(x > 0.5)."
+                f"must be {what} from 0 to {last}. If your solver returns a vector x of zeros and "
+                "ones, return np.flatnonzero(x > 0.5)."
             )
         return int(chosen[0]) if self.max_chosen == 1 else chosen.astype(np.intp)
 
@@ -275,7 +278,7 @@ class UserPolicy(Policy):
 
 
 class FunctionObjective(Total):
-    """The sum of the losses of each distinct context."""
+    """Sum of the losses of each distinct context."""
 
     oracle: FunctionOracle
     draws_in_batches = False
@@ -288,13 +291,13 @@ class FunctionObjective(Total):
 
     @property
     def n_actions(self) -> int:
-        """K, from the losses seen."""
+        """Number K of elements, from the losses so far."""
         return self._rows.width
 
     def add(self, context: Hashable, losses: FloatArray) -> None:
         if self._rows.width not in (0, len(losses)):
             raise LossError(
-                f"The losses so far had {self._rows.width} entries, one for each action; got "
+                f"The losses so far had {self._rows.width} entries, one for each element; got "
                 f"{len(losses)}."
             )
         self._rows.add(context, losses)
@@ -325,7 +328,7 @@ class FunctionObjective(Total):
 
 
 class ContextRows(Rows):
-    """Totals of any contexts; K is that of the first losses where it is not known."""
+    """Totals of any contexts; the first losses set K if it is unknown."""
 
     stored = State(
         _room=Array(None, lambda self: self.oracle.n_actions and self.oracle.n_actions + 1),
@@ -334,7 +337,7 @@ class ContextRows(Rows):
 
     @property
     def width(self) -> int:
-        """K, 0 before it is known."""
+        """Number K of elements, 0 before it is known."""
         return int(self._room.shape[1]) - 1
 
     def add(self, context: Hashable, losses: FloatArray) -> bool:
@@ -344,20 +347,20 @@ class ContextRows(Rows):
 
 
 def _value(policy: Policy, contexts: Sequence[Any], losses: FloatArray) -> float:
-    """The total loss of a policy."""
+    """Return the total loss of a policy."""
     return sum(loss_of(row, policy(x)) for x, row in zip(contexts, losses, strict=True))
 
 
 def _takes_losses_only(solve: Any, timed: bool) -> bool:
-    """Whether a function has one argument, a time limit apart; it must have one or two."""
+    """Return whether a function has one argument or two, not counting `time_limit`."""
     try:
         parameters = inspect.signature(solve).parameters.values()
-    except (TypeError, ValueError):  # some functions written in C do not tell
+    except (TypeError, ValueError):  # some functions written in C have no signature
         return False
     if timed and not any(p.name == "time_limit" or p.kind is p.VAR_KEYWORD for p in parameters):
         raise ParameterError(
-            "With time_limit= FunctionOracle calls solve(…, time_limit=seconds): give your "
-            "function that argument."
+            "With time_limit= FunctionOracle calls solve(…, time_limit=seconds). Add this argument "
+            "to your function."
         )
     others = [p for p in parameters if p.name != "time_limit" and p.kind is not p.VAR_KEYWORD]
     places = [p for p in others if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]

@@ -27,7 +27,7 @@ _EDGE = 1.0 - 1e-9
 
 
 class InterceptClassifiers(FeatureOracle):
-    r"""Two actions, and hyperplanes that meet each axis at a multiple of τ, or never.
+    r"""Linear classifiers of two actions that meet each axis at a multiple of τ, or never.
 
     A classifier is given by its intercepts :math:`a_1, …, a_n`, each one of τ, 2τ, …, 1 or ∞ (no
     intercept), and plays 1 on the far side of its hyperplane:
@@ -44,12 +44,12 @@ class InterceptClassifiers(FeatureOracle):
     Parameters
     ----------
     n
-        The number of features; a context is a row of n finite numbers, usually in [0, 1].
+        Number of features. A context is a vector of n finite numbers, usually in [0, 1].
     tau
-        τ, the step between intercepts; 1/τ must be an integer.
+        Step τ between intercepts; 1/τ must be an integer.
     restarts
-        Starting points where leaders are searched for: no intercept at all, the smallest on every
-        axis, the largest on every axis, then fixed random ones.
+        Number of starting points of the search for leaders: no intercept at all, the smallest on
+        every axis, the largest on every axis, then fixed random points. Default: 8.
 
     Examples
     --------
@@ -88,11 +88,11 @@ class InterceptClassifiers(FeatureOracle):
 
     @property
     def n_policies(self) -> int:
-        """N."""
+        """Number N of classifiers."""
         return int((self.steps + 1) ** self.n)
 
     def policy(self, intercepts: Sequence[float | None]) -> InterceptPolicy:
-        """The classifier with these intercepts; infinity (or None) for no intercept."""
+        """Return the classifier with these intercepts; infinity (or None) for no intercept."""
         digits = []
         for a in intercepts:
             a = math.inf if a is None else a
@@ -117,19 +117,19 @@ class InterceptClassifiers(FeatureOracle):
         return SearchedObjective(self)
 
     def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
-        """Fake outcomes, projected on every classifier where they are listed."""
+        """Return fake outcomes, projected on every classifier if the classifiers are listed."""
         if self.exact:
             return FiniteNoise(self, contexts, key, stream, memory)
         return LaplaceNoise(contexts, 2, key, stream)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
-        """log N by counting, and by Sauer's lemma: half-spaces x·w ≥ 1 have dimension n."""
+        """Bound log N by counting and by Sauer's lemma: half-spaces x·w ≥ 1 have dimension n."""
         d = len(contexts)
         sauer = math.log(sum(math.comb(d, i) for i in range(min(self.n, d) + 1)))
         return min(self.n * math.log(self.steps + 1), sauer)
 
     def separates(self, contexts: Sequence[Any]) -> bool | None:
-        """True where points on the axes do; else by comparing all classifiers, if listed."""
+        """Return True if points on the axes separate; otherwise compare all listed classifiers."""
         if all(self._axis_is_separated(contexts, axis) for axis in range(self.n)):
             return True
         if not self.exact:
@@ -160,7 +160,7 @@ class InterceptClassifiers(FeatureOracle):
         return make_plan(np.array([self._columns[x] for x in contexts]), 2, None)
 
     def _plays(self, row: bytes) -> NDArray[np.uint8]:
-        """The action of every classifier on a row; recent results are cached."""
+        """Return the action of every classifier on a context; recent results are cached."""
         found = self._known.pop(row, None)
         if found is None:
             found = self._make_plays(row)
@@ -170,7 +170,7 @@ class InterceptClassifiers(FeatureOracle):
         return found
 
     def _make_plays(self, row: bytes) -> NDArray[np.uint8]:
-        """The action of every classifier on a context; rows beyond N repeat the first."""
+        """Compute the action of every classifier on a context; padding repeats the first."""
         sums = np.zeros(1)
         for feature in np.frombuffer(row):
             sums = (sums[:, None] + feature * self.slopes).ravel()
@@ -181,7 +181,7 @@ class InterceptClassifiers(FeatureOracle):
 
 
 class _Columns:
-    """The actions of all listed classifiers, one array for each context, computed on demand."""
+    """Actions of all listed classifiers, one array for each context, computed on demand."""
 
     def __init__(self, oracle: InterceptClassifiers) -> None:
         self._oracle = oracle
@@ -192,7 +192,7 @@ class _Columns:
 
 
 class InterceptPolicy(Policy):
-    """A classifier, by the number of its intercept on each axis."""
+    """Classifier given by the number of its intercept on each axis."""
 
     def __init__(self, oracle: InterceptClassifiers, digits: NDArray[np.intp]) -> None:
         self.oracle = oracle
@@ -200,7 +200,7 @@ class InterceptPolicy(Policy):
 
     @property
     def intercepts(self) -> FloatArray:
-        """Where each axis is met, infinity for nowhere."""
+        """Intercept on each axis, infinity for no intercept."""
         found = (self.digits + 1.0) / self.oracle.steps
         return np.where(self.digits == self.oracle.steps, np.inf, found)
 
@@ -213,7 +213,7 @@ class InterceptPolicy(Policy):
 
 
 class ListedObjective(FiniteObjective):
-    """The total loss of every classifier."""
+    """Total loss of every classifier."""
 
     oracle: InterceptClassifiers  # type: ignore[assignment]
 
@@ -230,7 +230,7 @@ class ListedObjective(FiniteObjective):
 
 
 class SearchedObjective(Solved):
-    """The weight of every distinct context; leaders by coordinate descent."""
+    """Weight of every distinct context; leaders are found by coordinate descent."""
 
     oracle: InterceptClassifiers
 
@@ -257,7 +257,7 @@ class SearchedObjective(Solved):
             fakes = scale * noise.unit(number)
         weights = self._rows.totals[:, 0]
         np.add.at(weights, places, fakes[:, 1] - fakes[:, 0])
-        # In a fixed order, so that the result does not depend on the order of arrival.
+        # A fixed order, so that the result does not depend on the order of arrival.
         order = [place for _, place in sorted(self._rows.index.items())]
         weights, rows = weights[order], self._rows.contexts[order].reshape(-1, self.oracle.n)
         found = []

@@ -1,4 +1,4 @@
-"""Linear scores, one for each action."""
+"""Linear policies with a score for each action."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from hannan.perturbation import Blocks
 
 _COMPLEXITY_ROWS = 500
 _COMPLEXITY_PAIRS = 8
-_FOLLOWING = 4  # draws one after another, from which on more are made ahead of time
+_FOLLOWING = 4  # number of consecutive draws after which more are made ahead of time
 
 
 class LinearPolicies(FeatureOracle):
@@ -33,7 +33,7 @@ class LinearPolicies(FeatureOracle):
     Policies are :math:`x \mapsto \arg\min_k \langle w_k, x \rangle`. Each action's losses are
     regressed on the features of the rounds played, :math:`w_k = A^{-1} b_k` with
     :math:`A = \lambda I + \sum_t x_t x_t^\top` and :math:`b_k = \sum_t \ell_t(k) x_t`. A round
-    costs O(p² + pK) for p features, whatever t is. This is a *reduction*: the fit is not the policy
+    costs O(p² + pK) for p features, for every t. This is a *reduction*: the fit is not the policy
     with the smallest loss, so the oracle is inexact and no theorem covers it.
 
     Fake losses on d contexts enter only through b: :math:`\sum_x x \zeta_x^\top` is close to
@@ -45,14 +45,14 @@ class LinearPolicies(FeatureOracle):
     Parameters
     ----------
     n_actions
-        K.
+        Number K of actions.
     ridge
-        λ, the penalty.
+        Penalty λ > 0. Default: 1.
     intercept
-        Whether a constant feature is added.
+        Whether to add a constant feature. Default: True.
     features
-        What is made of a row before it is used: a function such as `RandomFourier(200)`, or a
-        fitted transformer with `transform(rows)`; None for the row itself.
+        Transformation of a feature vector: a function such as `RandomFourier(200)`, or a fitted
+        transformer with `transform(rows)`. Default: None, for the features themselves.
 
     Examples
     --------
@@ -83,9 +83,9 @@ class LinearPolicies(FeatureOracle):
         super()._check_kind(context)
         if isinstance(as_scalar(context), Real | Decimal):
             raise ContextError(
-                "A context of LinearPolicies is a row of features; got the number "
+                "A context of LinearPolicies must be a feature vector; got the number "
                 f"{as_scalar(context)}. For ids 0..n-1 use n_contexts=n (hn.bandit) or "
-                "AllPolicies(n, n_actions), for a single feature a row of length 1."
+                "AllPolicies(n, n_actions); for a single feature pass a list of length 1."
             )
 
     def objective(self) -> LinearObjective:
@@ -95,10 +95,10 @@ class LinearPolicies(FeatureOracle):
         return LinearNoise(self, contexts, key, stream, memory)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
-        r"""An upper bound on log N, by counting cells.
+        r"""Bound log N from above by counting cells.
 
-        What a policy does on d contexts follows from the signs of :math:`M = d\binom K2` linear
-        forms in the n = pK weights, which take at most :math:`2(eM/n)^n` values if M ≥ n; and
+        The actions of a policy on d contexts follow from the signs of :math:`M = d\binom K2` linear
+        forms in the n = pK weights. The signs take at most :math:`2(eM/n)^n` values if M ≥ n, and
         there are never more than :math:`K^d` policies.
         """
         K, d = self.n_actions, len(contexts)
@@ -110,9 +110,9 @@ class LinearPolicies(FeatureOracle):
         return min(every, math.log(2.0) + n * math.log(math.e * forms / n))
 
     def complexity(self, contexts: Sequence[Any]) -> float:
-        r"""G by simulation: the gain of a ridge fit to pure noise on the contexts.
+        r"""Estimate G by simulation: the gain of a ridge fit to pure noise on the contexts.
 
-        At most 500 contexts are used; G grows like :math:`\sqrt d`.
+        The simulation uses at most 500 contexts; G grows like :math:`\sqrt d`.
         """
         some = list(contexts)[:_COMPLEXITY_ROWS]
         n, K = len(some), self.n_actions
@@ -127,28 +127,28 @@ class LinearPolicies(FeatureOracle):
         return max(value / _COMPLEXITY_PAIRS, 1e-9) * math.sqrt(len(contexts) / len(some))
 
     def smoother(self, contexts: Sequence[Any]) -> FloatArray:
-        """The matrix that takes losses on these contexts to those that a ridge fit predicts."""
+        """Compute the matrix that maps losses on contexts to the predictions of a ridge fit."""
         X = self._table(contexts)
         try:
             fit = X @ np.linalg.solve(self.ridge * np.eye(X.shape[1]) + X.T @ X, X.T)
         except np.linalg.LinAlgError:
             fit = np.full((len(X), len(X)), np.nan)
-        # The eigenvalues of a ridge fit lie in [0, 1]. Where features are so large that λ is lost
-        # in rounding they do not, and singular values are slower but safe.
+        # The eigenvalues of a ridge fit lie in [0, 1]. If features are so large that λ is lost in
+        # rounding, they do not. Then singular values are slower but safe.
         if not (np.abs(fit) <= 1.0 + 1e-6).all():
             left, sizes, _ = np.linalg.svd(X, full_matrices=False)
             fit = (left * (sizes / np.hypot(sizes, math.sqrt(self.ridge))) ** 2) @ left.T
         return np.asarray(fit)
 
     def _table(self, contexts: Sequence[Any]) -> FloatArray:
-        """The expanded rows of several contexts."""
+        """Return the expanded feature vectors of several contexts."""
         if self.features is not None:
             return np.array([self.expanded(x) for x in contexts])
         rows = np.array(contexts)
         return np.hstack([rows, np.ones((len(rows), 1))]) if self.intercept else rows
 
     def expanded(self, context: FloatArray) -> FloatArray:
-        """What is made of a row, with its constant feature."""
+        """Return the transformed features of a context, with the constant feature."""
         context = self.made_of(context)
         if not self.intercept:
             return context
@@ -158,7 +158,7 @@ class LinearPolicies(FeatureOracle):
         return row
 
     def made_of(self, row: FloatArray) -> FloatArray:
-        """What `features` makes of a row."""
+        """Apply `features` to a feature vector."""
         if self.features is None:
             return row
         if callable(self.features):
@@ -168,19 +168,21 @@ class LinearPolicies(FeatureOracle):
             found = found.toarray() if hasattr(found, "toarray") else found
         found = np.ascontiguousarray(found, dtype=np.float64).reshape(-1)
         if not np.isfinite(found).all():
-            raise ContextError(f"features= made numbers that are not finite of the row {row}.")
+            raise ContextError(
+                f"features= must return finite numbers; it returned others for the context {row}."
+            )
         return found
 
 
 @lru_cache(maxsize=4)
 def _fake_losses(n: int, K: int) -> FloatArray:
-    """Laplace noise for several fits on n contexts, [n, pairs K]; the same every time."""
+    """Return fixed Laplace noise for several fits on n contexts, [n, pairs K]."""
     rng = np.random.default_rng(0)
     return np.hstack([rng.laplace(size=(n, K)) for _ in range(_COMPLEXITY_PAIRS)])
 
 
 class LinearPolicy(Policy):
-    """The action with the smallest linear score."""
+    """Policy that plays the action with the smallest linear score."""
 
     def __init__(self, oracle: LinearPolicies, weights: FloatArray) -> None:
         self.oracle = oracle
@@ -214,12 +216,12 @@ class LinearNoise:
         self._memory = memory
         self._blocks: Blocks | None = None
         self._next = 0  # the draw after the last one
-        self._run = 0  # how many have followed one another
+        self._run = 0  # number of consecutive draws
 
     def perturb(self, draw: int, v: FloatArray, factor: float, scores: FloatArray) -> None:
         """Add factor <v, g_k> to the score of each action, g of one draw.
 
-        Where draws are left out, as a hint is played in the others, none is made ahead of time.
+        If draws are skipped, because hints are played in other rounds, none is made ahead of time.
         """
         self._run = self._run + 1 if draw == self._next else 0
         self._next = draw + 1
@@ -232,7 +234,7 @@ class LinearNoise:
         kernel.perturb(v, g, factor, scores)
 
     def normal(self, draw: int, p: int) -> NDArray[np.float32]:
-        """g [p, K] of one draw."""
+        """Return g [p, K] of one draw."""
         K = self.oracle.n_actions
         if self._blocks is None:
             self._blocks = Blocks(self._fill, p * K, self._memory, least=1)
@@ -243,7 +245,7 @@ class LinearNoise:
         kernel.fill_normals(self.key, self.stream, first, block)
 
     def unit(self, draw: int) -> FloatArray:
-        r"""Fake losses [d, K] for which :math:`\sum_x x\zeta_x^\top` has covariance
+        r"""Return fake losses [d, K] for which :math:`\sum_x x\zeta_x^\top` has covariance
         :math:`2X^\top X` for each action."""
         X = np.array([self.oracle.expanded(x) for x in self.contexts])
         Q, _ = np.linalg.qr(X)
@@ -251,7 +253,7 @@ class LinearNoise:
 
 
 class Regressed(Total):
-    """A total of regressions, which do not hold the losses of policies."""
+    """A total of regressions, which do not contain the losses of policies."""
 
     rounds: int
     draws_in_batches = False
@@ -262,7 +264,7 @@ class Regressed(Total):
         return draw.scale * math.sqrt(2.0 * len(draw.noise.contexts) / (self.rounds or 1))
 
     def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
-        """Unknown."""
+        """Return NaN, because the minima are unknown."""
         return np.full(count, np.nan)
 
 
@@ -298,7 +300,7 @@ class LinearObjective(Regressed):
         self._cache = None
 
     def extended(self, oracle: Any) -> LinearObjective:
-        """A new action cost on every context what the best constant one did."""
+        """Extend the total: a new action gets the losses of the best constant action."""
         twin = LinearObjective(oracle)
         twin.rounds, twin._U = self.rounds, self._U.copy()
         K, n = self.n_actions, oracle.n_actions
@@ -309,7 +311,7 @@ class LinearObjective(Regressed):
         return twin
 
     def leverage(self, context: FloatArray) -> float:
-        """x'A⁻¹x: by how much one more loss on a context moves its score, were A to stay."""
+        """Return x'A⁻¹x, the change of a score per unit of loss on its context for fixed A."""
         return float(self._solved(context)[2])
 
     def scores(
@@ -317,8 +319,8 @@ class LinearObjective(Regressed):
     ) -> FloatArray:
         """Return the K predicted losses on a context, under one draw.
 
-        One more round is in the moments, not in the design. The loss predicted for an action that
-        is not available is infinite.
+        `plus` changes the moments and not the design. The predicted loss of an unavailable action
+        is infinite.
         """
         scores, v, h = self._solved(context)
         scores = _moved(scores, h, plus, available).copy()
@@ -335,7 +337,7 @@ class LinearObjective(Regressed):
     def distribution(
         self, context: FloatArray, draw: Draw, plus: Plus = None, available: Available = None
     ) -> FloatArray:
-        """A one-dimensional integral."""
+        """Compute the distribution as a one-dimensional integral."""
         scores, _, h = self._solved(context)
         sigma = self._factor(draw) * math.sqrt(h) if draw.scale else 0.0
         return distribution_of_normal(_moved(scores, h, plus, available), sigma)
@@ -349,7 +351,7 @@ class LinearObjective(Regressed):
         trials: Trials,
         plus: Plus = None,
     ) -> Lesson | None:
-        """Computed from the distribution, where that is wanted and there is noise."""
+        """Compute the weight from the distribution, if `trials` asks for it and there is noise."""
         if not (trials.exact and draw.scale) or plus is not None:
             return None
         scores, _, h = self._solved(context)
@@ -375,7 +377,7 @@ class LinearObjective(Regressed):
         return found
 
     def _solved(self, context: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-        """Scores, U⁻ᵀx and x'A⁻¹x of a context; cached, as a round needs them several times."""
+        """Compute scores, U⁻ᵀx and x'A⁻¹x of a context; cached for several uses in a round."""
         found, oracle = self._cache, self.oracle
         if found is None or found[0] is not context:
             row = context if oracle.features is None else oracle.made_of(context)
@@ -389,19 +391,19 @@ class LinearObjective(Regressed):
         return found[1:]
 
     def _check_size(self, context: FloatArray, n: int) -> None:
-        """Make room for n features, or refuse another number of them."""
+        """Allocate memory for n features; raise `ContextError` if their number changes."""
         if not len(self._U):
             self._U = math.sqrt(self.oracle.ridge) * np.eye(n)
             self._b = np.zeros((n, self.n_actions))
         if n != len(self._U):
             raise ContextError(
                 f"LinearPolicies has seen contexts with {len(self._U) - self.oracle.intercept} "
-                f"features; got one with {len(context)}."
+                f"features; got a context with {len(context)}."
             )
 
 
 def _moved(scores: FloatArray, h: float, plus: Plus, available: Available) -> FloatArray:
-    """Return scores on a context after one more round there, infinite where not available."""
+    """Return scores on a context after one more round there; infinite if unavailable."""
     if plus is not None:
         scores = scores + h * plus
     if available is None:
@@ -410,7 +412,9 @@ def _moved(scores: FloatArray, h: float, plus: Plus, available: Available) -> Fl
 
 
 def distribution_of_normal(values: FloatArray, sigma: float) -> FloatArray:
-    """Probability of each entry to be the smallest under normal noise: 48-point quadrature."""
+    """Return the probability of each entry to be the smallest under normal noise.
+
+    The integral is a 48-point quadrature."""
     q = np.zeros(len(values))
     if sigma == 0.0:
         q[values.argmin()] = 1.0

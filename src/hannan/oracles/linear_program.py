@@ -21,12 +21,12 @@ from hannan.oracles._relaxation import INTEGRAL, Relaxation
 
 Rows = tuple[Any, FloatArray, FloatArray]  # a matrix, and lower and upper bounds of its rows
 
-_REACH = 2.0**-10, 2.0**40  # the largest number of a row is expected here
+_REACH = 2.0**-10, 2.0**40  # range for the largest number of a row
 _FAR = 1e12
 
 
 class Solution(NamedTuple):
-    """A feasible set, and the gap to the best one."""
+    """Feasible set, and its gap to the best set."""
 
     chosen: Elements
     gap: float
@@ -35,28 +35,31 @@ class Solution(NamedTuple):
 class LinearProgram(SetOracle):
     r"""Sets of elements that satisfy linear constraints, by HiGHS.
 
-    The points of :math:`\{0,1\}^K` with :math:`A_{ub} x \le b_{ub}`, :math:`A_{eq} x = b_{eq}`. Any
-    set of feasible actions that linear constraints describe: covers, packings, flows, schedules,
-    knapsacks. The leader minimises :math:`\sum_s \langle \ell_s, x \rangle` by HiGHS: first the
-    linear relaxation, whose solution is taken if it is a 0/1 point (it always is for flows and
-    other totally unimodular systems). The simplex method starts where it last ended: in compiled
-    code for up to 128 rows and 65,536 entries, beyond that in `highspy` (`hannan[highs]`) if it is
-    installed. Else the 0/1 points that cost little more than the relaxation are gone through, past
-    solutions being a bound; and where these are too many, branch and bound decides. Ties are broken
-    by HiGHS from scratch; so the choice is a function of the totals.
+    Actions are the points of :math:`\{0,1\}^K` with :math:`A_{ub} x \le b_{ub}` and
+    :math:`A_{eq} x = b_{eq}`: covers, packings, flows, schedules, knapsacks and all other feasible
+    sets that linear constraints describe. The leader minimises
+    :math:`\sum_s \langle \ell_s, x \rangle`. HiGHS first solves the linear relaxation. If its
+    solution is a 0/1 point, it is the leader (always so for flows and other totally unimodular
+    systems). The simplex method starts at its last solution: in compiled code for up to 128 rows
+    and 65,536 entries, beyond that in `highspy` (`hannan[highs]`) if it is installed. Otherwise the
+    0/1 points that cost little more than the relaxation are searched, with past solutions as
+    bounds. If these points are too many, branch and bound decides. HiGHS breaks ties without a warm
+    start, so the choice is a function of the totals.
 
     Parameters
     ----------
     A_ub, b_ub
-        Inequalities, [n, K] and [n]; dense or SciPy sparse. As solvers have it, they are met up to
-        about a millionth of the largest number in a row: give integers where that matters.
+        Inequalities, [n, K] and [n]; dense or SciPy sparse. Solvers meet them up to about a
+        millionth of the largest number in a row: use integers if this error matters.
     A_eq, b_eq
-        Equations, likewise. At least one of the two matrices is needed.
+        Equations, [n, K] and [n]. At least one of the two matrices is required.
     time_limit
-        Seconds for one call of the solver. The best point found by then is played, so leaders need
-        not be optimal, runs depend on the machine, and `exact` is False.
+        Time limit in seconds for one call of the solver. The best point found in time is played, so
+        leaders need not be optimal, runs depend on the machine, and `exact` is False. Default:
+        None, for no limit.
     gap
-        Relative gap at which branch and bound may stop; where positive, `exact` is False.
+        Relative gap at which branch and bound may stop. If it is positive, `exact` is False.
+        Default: 0.
 
     Examples
     --------
@@ -85,7 +88,7 @@ class LinearProgram(SetOracle):
         time_limit: float | None = None,
         gap: float = 0.0,
     ) -> None:
-        # Copies, lest a file hold other constraints where they are changed later.
+        # Copies: otherwise a file would contain constraints that the caller changed later.
         self.A_ub, self.b_ub, self.A_eq, self.b_eq = copy.deepcopy((A_ub, b_ub, A_eq, b_eq))
         self.time_limit = optional(check_positive, self, "time_limit", time_limit)
         self.gap = check_not_negative(self, "gap", gap)
@@ -115,14 +118,14 @@ class LinearProgram(SetOracle):
         return ProgramObjective(self)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
-        """At most K log 2, or the number of sets no larger than the largest feasible one."""
+        """Bound log N by K log 2 and by the number of sets up to the largest feasible size."""
         K = self.n_actions
         larger = self.rank * math.log(math.e * K / self.rank) if self.rank else 0.0
         return min(K * math.log(2.0), larger)
 
     def solve(self, costs: FloatArray) -> Solution:
-        """The best point for these costs; infinite ones are closed."""
-        point = self._relaxation.best(costs)  # from the last solution on, if that is enough
+        """Find the best point for these costs; elements of infinite cost are unavailable."""
+        point = self._relaxation.best(costs)  # from the last solution, if that is enough
         if point is None:
             found = self._cold(costs)
             point = np.zeros(len(costs), dtype=bool)
@@ -131,19 +134,19 @@ class LinearProgram(SetOracle):
             found = Solution(point.nonzero()[0], 0.0)
         if not shut(costs, point):
             return found
-        if found.gap > 0.0 and not np.isinf(costs[self._known]).any():  # perhaps there are better
+        if found.gap > 0.0 and not np.isinf(costs[self._known]).any():  # better points may exist
             return Solution(self._known.copy(), math.inf)
         raise self.infeasible(costs)
 
     def _cold(self, costs: FloatArray) -> Solution:
-        """One of the best points, whatever was solved before."""
+        """Find one of the best points, independently of previous calls."""
         scaled = np.empty(len(costs))
         in_units(costs, scaled)
         relaxed = self._highs(scaled, integral=False)
         if relaxed.x is not None and relaxed.status == 0:
             if self._relaxation.start_at(relaxed.x):
                 point = self._relaxation.best(costs)
-                if point is not None:  # as it would be found later, when there is a basis
+                if point is not None:  # the same point as with a basis
                     return Solution(point.nonzero()[0], 0.0)
             rounded = np.round(relaxed.x)
             if np.abs(relaxed.x - rounded).max() <= INTEGRAL and self._relaxation.meets(rounded):
@@ -189,13 +192,13 @@ class LinearProgram(SetOracle):
         return [LinearConstraint(*part) for part in self._matrices]
 
     def _first_point(self, K: int) -> Elements:
-        """Any feasible point; an error if there is none."""
+        """Return any feasible point; raise `InfeasibleError` if none is found."""
         found = self._highs(np.zeros(K), integral=True)
         if found.x is None:
             if found.status == 1:
                 raise InfeasibleError(
                     f"LinearProgram found no feasible point in time_limit={self.time_limit} "
-                    "seconds. Give it more time."
+                    "seconds. Increase time_limit."
                 )
             raise InfeasibleError(
                 "LinearProgram has no feasible action: no point of {0,1}^K meets all constraints. "
@@ -204,7 +207,7 @@ class LinearProgram(SetOracle):
         return np.flatnonzero(np.round(found.x))
 
     def _extent(self, K: int) -> tuple[int, int]:
-        """The sizes of the largest and the smallest feasible set, bounded by the relaxation."""
+        """Bound the sizes of the largest and the smallest feasible set by the relaxation."""
         largest = self._highs(np.full(K, -1.0), integral=False)
         smallest = self._highs(np.ones(K), integral=False)
         if largest.status != 0 or smallest.status != 0:
@@ -213,7 +216,7 @@ class LinearProgram(SetOracle):
 
 
 class ProgramPolicy(SetPolicy):
-    """Always the same elements, with the gap that was left when they were found."""
+    """Policy that always chooses the same elements, with the optimality gap of its solution."""
 
     def __init__(self, oracle: SetOracle, solution: Solution) -> None:
         super().__init__(oracle, solution.chosen)
@@ -222,12 +225,12 @@ class ProgramPolicy(SetPolicy):
 
 
 class ProgramObjective(SetObjective):
-    """The total loss of every element, and the gap of the last solution."""
+    """Total loss of every element, and the gap of the last solution."""
 
     oracle: LinearProgram
     draws_in_batches = False
     gap = 0.0
-    """Relative gap that the last call of the solver left."""
+    """Relative gap of the last solution."""
 
     stored = State()
 
@@ -244,7 +247,7 @@ class ProgramObjective(SetObjective):
 
 
 def _constraints(name: str, matrix: Any, bounds: Any, equal: bool) -> Rows | None:
-    """A matrix with lower and upper bounds of its rows."""
+    """Check a matrix, and return it with lower and upper bounds of its rows."""
     if (matrix is None) != (bounds is None):
         raise ParameterError(f"LinearProgram takes A_{name} and b_{name} together; one is missing.")
     if matrix is None:
@@ -267,9 +270,9 @@ def _constraints(name: str, matrix: Any, bounds: Any, equal: bool) -> Rows | Non
 
 
 def _in_reach(rows: Any, right: FloatArray) -> tuple[Any, FloatArray]:
-    """Rows of very small or large numbers in other units: solvers drop the one, refuse the other.
+    """Rescale rows of very small or large numbers, which solvers would drop or reject.
 
-    Units are powers of two, so that no digit is lost.
+    Scales are powers of two, so that no digit is lost.
     """
     sizes = np.abs(rows).max(axis=1)
     sizes = np.ravel(sizes.toarray() if hasattr(sizes, "toarray") else sizes)
@@ -281,5 +284,5 @@ def _in_reach(rows: Any, right: FloatArray) -> tuple[Any, FloatArray]:
         rows.data = np.ldexp(rows.data, -np.repeat(units, np.diff(rows.indptr)))
     else:
         rows = np.ldexp(rows, -units[:, None])
-    with np.errstate(over="ignore"):  # no sum of a row's numbers comes near the bound
+    with np.errstate(over="ignore"):  # the sum of a row is far below the bound
         return rows, np.where(far, np.ldexp(right, -units).clip(-_FAR, _FAR), right)

@@ -1,4 +1,4 @@
-"""A list of rules, each of which chooses among whatever is offered."""
+"""A list of rules, each of which chooses among the actions of the round."""
 
 from __future__ import annotations
 
@@ -24,32 +24,31 @@ Rule = Callable[[Any, FloatArray], Any]
 
 
 class ListedRules(MenuOracle):
-    r"""Policies given one by one, as functions of the context and of the actions offered.
+    r"""A list of rules, which are functions of the context and of the actions with features.
 
-    For actions that come and go: a rule f is called as `f(context, actions)`, with one row of
-    features for each action, and answers with the number of a row, or with a score for each row, of
-    which it takes the smallest. Contexts may be anything, and need never come twice. Every rule is
-    asked once in a round, so a round costs N calls besides O(N) of our own.
+    The actions may change in every round. A rule f is called as `f(context, actions)`, with one
+    feature vector for each action. It returns the number of an action, or a score for each action,
+    and the smallest score wins. Contexts may be any objects and need not repeat. Every rule is
+    called once per round, so a round costs N calls and O(N) further operations.
 
-    This is the paper's small separator at its best. Think of one more context for each rule, on
-    which that rule does what no other does: these N contexts tell all rules apart, and fake losses
-    on them amount to one Laplace number for each rule. As a rule's own number can be shifted
-    without touching the others, κ = 1 in the shift lemma, rather than N as for separators in
-    general; and :math:`G = E\max_n \zeta_n`, about log N. So theorems speak of every context and
-    every set of actions. The distribution of the action is known: that of the leader, summed over
-    the rules
-    that choose alike.
+    This is the paper's small separator at its best. Imagine one additional context for each rule,
+    on which this rule chooses an action that no other rule chooses. These N contexts separate all
+    rules, and fake losses on them amount to one Laplace number for each rule. The number of one
+    rule can be shifted without changing the others, so κ = 1 in the shift lemma, rather than N as
+    for separators in general. And :math:`G = E\max_n \zeta_n`, about log N. So the theorems hold
+    for every context and every set of actions. The action distribution is known: it is the
+    distribution of the leader, summed over the rules that choose the same action.
 
     Parameters
     ----------
     rules
-        f_1, f_2, …, two at least. Ties between rules go to the first, and between scores too.
+        Rules f_1, f_2, …, at least two. Ties between rules, or between scores, go to the first.
 
     Guarantee
     ---------
-    With `ContextSemiBanditFTPL`: expected regret against the best rule of
-    :math:`2\sqrt{(2G + 1) K T}` + truncation when self-tuned, K the most actions that were offered
-    in a round, whatever the contexts, the actions and the losses in [0, 1]. [syrgkanis2016]
+    With a self-tuned `ContextSemiBanditFTPL`, the expected regret against the best rule is at most
+    :math:`2\sqrt{(2G + 1) K T}` + truncation, for K the largest number of actions in a round and
+    for all contexts, actions and losses in [0, 1]. [syrgkanis2016]
 
     Examples
     --------
@@ -73,7 +72,7 @@ class ListedRules(MenuOracle):
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         if isinstance(rules, str) or not isinstance(rules, Sequence) or len(rules) < 2:
-            raise refuse(self, "rules", "a list of two functions at least", rules)
+            raise refuse(self, "rules", "a list of at least two functions", rules)
         for i, rule in enumerate(rules):
             if not callable(rule):
                 raise refuse(self, "rules", f"functions f(context, actions); number {i}", rule)
@@ -81,17 +80,17 @@ class ListedRules(MenuOracle):
 
     @property
     def contexts(self) -> Sequence[Hashable]:
-        """One for each rule, to be perturbed; they never arrive."""
+        """One artificial context for each rule, which the noise perturbs; it never arrives."""
         return range(len(self.rules))
 
     def check_contexts(self, contexts: Any) -> list[Any]:
-        """The stand-ins for the rules as they are; menus without repetition."""
+        """Check contexts: keep artificial contexts, and remove duplicate menus."""
         if all(type(each) is int for each in contexts):
             return list(contexts)
         return super().check_contexts(contexts)
 
     def check_context(self, context: Any) -> Judged:
-        """The menu, with what each rule chooses from it."""
+        """Return the menu with the choice of each rule."""
         if isinstance(context, Judged) and context.oracle is self:
             return context
         seen = self._check_menu(context).rows.view()
@@ -113,8 +112,8 @@ class ListedRules(MenuOracle):
             if scores.shape == (n,) and not np.isnan(scores).any():
                 return int(scores.argmin())
         raise ContextError(
-            f"Rule {i} ({_named(self.rules[i])}) must answer with the number of an action, from 0 "
-            f"to {n - 1}, or with {n} scores, one for each; got {answer!r:.100}."
+            f"Rule {i} ({_named(self.rules[i])}) must return the number of an action, from 0 "
+            f"to {n - 1}, or {n} scores, one for each action; got {answer!r:.100}."
         )
 
     def objective(self) -> RulesObjective:
@@ -127,13 +126,13 @@ class ListedRules(MenuOracle):
         return math.log(len(self.rules))
 
     def complexity(self, contexts: Sequence[Any]) -> float:
-        """The mean of the largest of N unit Laplace numbers."""
+        """Return the mean of the largest of N unit Laplace numbers."""
         return mean_of_maximum(len(self.rules))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Judged(Menu):
-    """A menu with what each rule of a list chooses from it."""
+    """Menu with the choice of each rule of a list."""
 
     choices: Any = None
     oracle: Any = None
@@ -150,26 +149,26 @@ class Judged(Menu):
 
 
 class RulesNoise(LaplaceNoise):
-    """One number for each rule: the fake loss of what it alone does on its stand-in."""
+    """One number for each rule: the fake loss of its action on its artificial context."""
 
     def numbers(self, draw: int) -> FloatArray:
-        """Those of one draw."""
+        """Return the numbers of one draw."""
         return super().unit(draw)[:, 0]
 
     def unit(self, draw: int) -> FloatArray:
-        """Fake losses [N, 2]: of what rule i does on context i, and of what all others do."""
+        """Return fake losses [N, 2] of the action of rule i on context i and of all others'."""
         own = self.numbers(draw)
         return np.stack([own, np.zeros_like(own)], axis=1)
 
 
 class RulePolicy(Policy):
-    """One rule of the list."""
+    """Policy given by one rule of the list."""
 
     def __init__(self, oracle: ListedRules, number: int) -> None:
         self.oracle, self.number = oracle, number
 
     def __call__(self, context: Any = None) -> int:
-        if type(context) is int:  # the stand-in of a rule
+        if type(context) is int:  # artificial context of a rule
             return int(context != self.number)
         return int(self.oracle.check_context(context).choices[self.number])
 
@@ -178,7 +177,7 @@ class RulePolicy(Policy):
 
 
 class RulesObjective(Solved):
-    """The total loss of every rule."""
+    """Total loss of every rule."""
 
     oracle: ListedRules
     draws_in_batches = False
@@ -190,7 +189,7 @@ class RulesObjective(Solved):
         self.totals: FloatArray = np.zeros(len(oracle.rules))
 
     def add(self, context: Judged | int, losses: FloatArray) -> None:
-        if isinstance(context, int):  # the stand-in of a rule
+        if isinstance(context, int):  # artificial context of a rule
             self.totals += losses[1]
             self.totals[context] += losses[0] - losses[1]
         else:
@@ -205,7 +204,7 @@ class RulesObjective(Solved):
     def distribution(
         self, context: Judged, draw: Draw, plus: Plus = None, available: Available = None
     ) -> FloatArray:
-        """The distribution of the leader, summed over the rules that choose alike."""
+        """Return the leader's distribution, summed over rules that choose the same action."""
         totals = self.totals if plus is None else self.totals + plus[context.choices]
         q = argmin_distribution_of(totals, abs(draw.scale))
         return played(np.bincount(context.choices, q, len(context)).astype(np.float64), available)
@@ -216,7 +215,7 @@ class RulesObjective(Solved):
         return RulePolicy(self.oracle, best), float(totals[best])
 
     def _noisy(self, draw: Draw, context: Judged | None = None, plus: Plus = None) -> FloatArray:
-        """Return the totals under a draw, with one more round if there is one."""
+        """Return the totals under a draw, with one more round if `plus` is given."""
         noise, number, scale = draw
         totals = self.totals
         if plus is not None and context is not None:

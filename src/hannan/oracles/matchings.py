@@ -1,4 +1,4 @@
-"""Assignments of one side to another."""
+"""Assignments between two sides."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ class Matchings(SetOracle):
     r"""Assignments: crews to shifts, drivers to rides, reviewers to papers.
 
     Element :math:`i \cdot n_\mathrm{right} + j` pairs i on the left with j on the right; if only
-    some pairs are possible, the elements are the `edges` given. An action pairs everyone on the
-    smaller side with someone else on the larger, or with `everyone=False` as many as is best. The
-    leader is the cheapest assignment for the totals :math:`\sum_s \ell_s(i, j)` of any sign, found
-    by SciPy's `linear_sum_assignment` (shortest augmenting paths). Ties are broken by SciPy; the
-    choice is a function of the totals.
+    some pairs are possible, the elements are the `edges` given. An action pairs each member of the
+    smaller side with a different member of the larger side, or with `everyone=False` the best
+    number of members. The leader is the cheapest assignment for the totals
+    :math:`\sum_s \ell_s(i, j)` of any sign, found by SciPy's `linear_sum_assignment` (shortest
+    augmenting paths). SciPy breaks ties; the choice is a function of the totals.
 
     Parameters
     ----------
     n_left, n_right
-        The size of each side.
+        Number of members of each side.
     edges
-        The pairs (i, j) that are possible, in the order of the loss vector; by default all.
+        Possible pairs (i, j), in the order of the loss vector. Default: all pairs.
     left, right
-        A name for everyone on each side, by which `pairs` and policies tell them.
+        Name of each member of a side, for `pairs` and the display of policies. Default: None.
     everyone
-        Whether everyone on the smaller side is paired; otherwise fewer may be, none perhaps. Pairs
-        are then worth something: losses are rewards, in (-R, 0).
+        Whether all members of the smaller side are paired. If False, an action may have fewer
+        pairs, perhaps none. Then pairs should have rewards: losses in (-R, 0). Default: True.
 
     Examples
     --------
@@ -93,13 +93,13 @@ class Matchings(SetOracle):
         self._cells = self._places(edges)
         self._set_size(len(self._cells), min(n_left, n_right), antichain=self.everyone)
         if edges is not None and self.everyone:
-            self._solve(np.zeros(len(self._cells)))  # refuses edges without a complete assignment
+            self._solve(np.zeros(len(self._cells)))  # raises without a complete assignment
 
     @classmethod
     def of(
         cls, graph: Any, left: Iterable[Hashable] | None = None, *, everyone: bool = True
     ) -> Self:
-        """The assignments along the edges of a bipartite graph, or the rows of a table.
+        """Make assignments along the edges of a bipartite graph, or the rows of a table.
 
         Parameters
         ----------
@@ -108,10 +108,10 @@ class Matchings(SetOracle):
             `graph.edges`; on each side nodes are numbered in the order of `graph.nodes`. Or pairs
             (left, right) of names: a list, or a table of two columns, whose rows are the elements.
         left
-            Of a graph, the nodes of one side; by default those with the attribute `bipartite=0`,
-            as networkx has it.
+            Nodes of the left side of a graph. Default: the nodes with the attribute
+            `bipartite=0`, the convention of networkx.
         everyone
-            As above.
+            Whether all members of the smaller side are paired, as in the constructor.
 
         Examples
         --------
@@ -130,7 +130,7 @@ class Matchings(SetOracle):
         return cls(len(left), len(right), edges, left=left, right=right, everyone=everyone)
 
     def pairs(self, action: Action) -> list[tuple[Any, Any]]:
-        """The pairs (left, right) of an action, by name where there are names."""
+        """Return the pairs (left, right) of an action, as names if the sides have names."""
         left, right = self._sides
         places = np.divmod(self._cells[self._elements_of(action)], self.n_right)
         return [(left[i], right[j]) for i, j in np.transpose(places).tolist()]
@@ -138,9 +138,9 @@ class Matchings(SetOracle):
     named = pairs
 
     def log_size(self, contexts: Sequence[Any]) -> float:
-        """log n!/(n - m)!, for sides of m <= n; an upper bound if some pairs are impossible.
+        """Return log n!/(n - m)! for sides of m <= n; an upper bound if pairs are impossible.
 
-        Where fewer may be paired that is summed over all sets of the smaller side.
+        With `everyone=False` the number is summed over all sets of the smaller side.
         """
         large, small = max(self.n_left, self.n_right), self.rank
         if self.everyone:
@@ -155,7 +155,7 @@ class Matchings(SetOracle):
 
     @cached_property
     def _table(self) -> tuple[Elements, Elements, int, int]:
-        """The row and column of each element, the smaller side in rows; and their numbers."""
+        """Row and column of each element, the smaller side in rows, and the table's size."""
         left, right = np.divmod(self._cells, self.n_right)
         if self.n_left <= self.n_right:
             return left, right, self.n_left, self.n_right
@@ -195,7 +195,7 @@ class Matchings(SetOracle):
         )
 
     def _places(self, edges: Any) -> NDArray[np.intp]:
-        """The place of each element in the table of all pairs."""
+        """Return the place of each element in the table of all pairs."""
         size = self.n_left * self.n_right
         if edges is None:
             return np.arange(size)
@@ -222,9 +222,11 @@ class Matchings(SetOracle):
 
 
 def _listed_pairs(given: Any, left: Any) -> tuple[Sequence[Any], list[list[Any]]]:
-    """The pairs of a list or a table, and the names on each side."""
+    """Read the pairs of a list or a table; return them and the names on each side."""
     if left is not None:
-        raise ParameterError("left= is for graphs; in pairs the left side comes first.")
+        raise ParameterError(
+            "left= is only for graphs. In pairs the left side comes first; leave left= out."
+        )
     columns = [as_list(column) for _, column in columns_of(given)] if is_frame(given) else []
     pairs = list(zip(*columns, strict=True)) if len(columns) == 2 else given
     if len(columns) not in (0, 2) or not all(
@@ -234,14 +236,14 @@ def _listed_pairs(given: Any, left: Any) -> tuple[Sequence[Any], list[list[Any]]
     try:
         sides = [list(dict.fromkeys(side)) for side in zip(*pairs, strict=True)]
     except TypeError:
-        raise InputTypeError("Matchings.of needs names that are hashable.") from None
+        raise InputTypeError("Matchings.of needs hashable names, such as strings.") from None
     if not sides:
-        raise ParameterError("Matchings.of needs one pair at least.")
+        raise ParameterError("Matchings.of needs at least one pair; got none.")
     return pairs, sides
 
 
 def _edges_across(graph: Any, left: Any) -> tuple[Sequence[Any], list[list[Any]]]:
-    """The edges of a graph from left to right, and the nodes on each side."""
+    """Return the edges of a graph from left to right, and the nodes on each side."""
     if not hasattr(graph, "edges") or not hasattr(graph, "is_directed") or graph.is_directed():
         raise InputTypeError(
             "Matchings.of needs pairs (left, right), a list or a table of two columns, or an "
@@ -253,14 +255,14 @@ def _edges_across(graph: Any, left: Any) -> tuple[Sequence[Any], list[list[Any]]
         chosen = set(left)
         if not chosen <= set(graph.nodes):
             unknown = next(node for node in chosen if node not in graph)
-            raise ParameterError(f"left= names {unknown!r}, which is no node of the graph.")
+            raise ParameterError(f"left= contains {unknown!r}, which is not a node of the graph.")
     pairs = []
     for u, v, *_ in graph.edges:
         if (u in chosen) == (v in chosen):
             raise ParameterError(
                 f"Matchings.of needs edges that lead from one side to the other; {u!r} and "
-                f"{v!r} are both on the {'left' if u in chosen else 'right'}. Say with left= "
-                "which nodes are on the left."
+                f"{v!r} are both on the {'left' if u in chosen else 'right'}. Pass the nodes of "
+                "the left side as left=."
             )
         pairs.append((u, v) if u in chosen else (v, u))
     nodes = list(graph.nodes)

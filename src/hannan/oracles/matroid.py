@@ -19,22 +19,25 @@ class Matroid(SetOracle):
     r"""Bases (or independent sets) of a matroid given by a test `independent(elements)`.
 
     The leader is found greedily: go through the elements from the cheapest total
-    :math:`\sum_s \ell_s(j)` on, ties to the smallest, and take each that keeps the set independent;
-    with `bases=False` stop at the first that is not negative. This is optimal if the test defines a
-    matroid: subsets of independent sets are independent, and of two of them the smaller can be
-    completed by an element of the larger (*exchange*). A leader takes up to K tests.
+    :math:`\sum_s \ell_s(j)` on, ties to the smallest, and take each element that keeps the set
+    independent; with `bases=False` stop at the first element of total >= 0. This is optimal if the
+    test defines a matroid: subsets of independent sets are independent, and the smaller of two
+    independent sets can be completed by an element of the larger (*exchange*). A leader takes up
+    to K tests.
 
     Parameters
     ----------
     n
-        K, the number of elements.
+        Number K of elements.
     independent
-        Says whether a list of distinct elements, sorted, is independent. It must depend on its
-        argument only.
+        Function that returns whether a sorted list of distinct elements is independent. It must
+        depend only on its argument.
     bases
-        Whether sets are as large as possible; otherwise any independent set will do.
+        Whether actions are bases, that is, as large as possible. If False, any independent set is
+        an action. Default: True.
     checks
-        Number of random pairs of independent sets on which the two axioms are tested at the start.
+        Number of random pairs of independent sets on which the constructor tests the two axioms.
+        Default: 32.
 
     Examples
     --------
@@ -60,7 +63,9 @@ class Matroid(SetOracle):
         self.bases = check_flag(self, "bases", bases)
         self.checks = check_integer(self, "checks", checks, 0)
         if not self._test([]):
-            raise InfeasibleError("Matroid has no independent set: the empty one is refused too.")
+            raise InfeasibleError(
+                "Matroid has no independent set: independent([]) must be True; got False."
+            )
         rank = len(self._greedy(range(self.n)))
         if rank == 0:
             raise InfeasibleError(
@@ -70,7 +75,7 @@ class Matroid(SetOracle):
         self._set_size(self.n, rank, antichain=self.bases)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
-        """At most the number of sets as large as a basis, or of sets no larger."""
+        """Bound log N by the number of sets as large as a basis, or of sets up to this size."""
         return log_subsets(self.n, self.rank, self.bases)
 
     def _solve(self, costs: FloatArray) -> Elements:
@@ -82,7 +87,7 @@ class Matroid(SetOracle):
         return bool(self.independent(elements))
 
     def _greedy(self, order: Sequence[int]) -> list[int]:
-        """Each element of a sequence that keeps the set independent."""
+        """Select each element of a sequence that keeps the set independent."""
         chosen: list[int] = []
         for element in order:
             longer = sorted([*chosen, element])
@@ -99,8 +104,8 @@ class Matroid(SetOracle):
             for part, whole in zip(parts, sets, strict=True):
                 if not self._test(list(part)):
                     raise ParameterError(
-                        f"Matroid needs subsets of independent sets to be independent; {whole} is, "
-                        f"its part {part} is not."
+                        "Matroid needs subsets of independent sets to be independent; "
+                        f"{whole} is independent, and its subset {part} is not."
                     )
             pairs = [(sets[0], sets[1]), (parts[0], parts[1]), (parts[0], sets[1])]
             for pair in pairs:
@@ -118,6 +123,6 @@ class Matroid(SetOracle):
 
 
 def _part(rng: np.random.Generator, chosen: list[int]) -> list[int]:
-    """A random subset."""
+    """Draw a random subset."""
     keep = rng.random(len(chosen)) < rng.random()
     return [element for element, kept in zip(chosen, keep, strict=True) if kept]

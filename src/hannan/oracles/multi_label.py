@@ -29,7 +29,7 @@ class MultiLabel(Oracle):
     perhaps. A loss vector has one entry for each label: choosing j costs :math:`\ell(j)`, which may
     be negative, and leaving it out costs nothing. So labels decouple: the leader's :math:`b_j` is
     the base's leader for the losses :math:`(0, \ell_s(j))`, and coordinate j of each fake outcome
-    perturbs only :math:`b_j`. Ties go to the smallest policy of the base, label by label.
+    perturbs only :math:`b_j`. Ties go to the smallest policy of the base, separately per label.
 
     With nonnegative losses the empty set is best: subtract the cost of missing a label from the
     loss of choosing it. A draw costs O(dL) additions; with `AllPolicies` as the base O(L), and the
@@ -38,9 +38,9 @@ class MultiLabel(Oracle):
     Parameters
     ----------
     base
-        A class of policies with two actions. Contexts are the base's.
+        Class of policies with two actions. Its contexts are the contexts of `MultiLabel`.
     n_labels
-        L, at least two. For one label use the base itself.
+        Number L of labels, at least two. For one label use the base itself.
 
     Examples
     --------
@@ -98,18 +98,18 @@ class MultiLabel(Oracle):
         return None if size is None else self.n_labels * size
 
     def complexity(self, contexts: Sequence[Any]) -> float | None:
-        r"""Known where every subset may be chosen on every context: :math:`dL\,E\max(0, \zeta)`."""
+        r"""Return :math:`dL\,E\max(0, \zeta)` if every subset is possible on every context."""
         if isinstance(self.base, AllPolicies):
             return 0.5 * len(contexts) * self.n_labels
         if self.base.exact:
             return None
-        # A reduction may know G only for its own noise, on both actions, with twice the variance.
+        # A reduction may know G only for noise on both actions, with twice the variance.
         two = self.base.complexity(contexts)
         return None if two is None else self.n_labels * two / math.sqrt(2.0)
 
     @property
     def complexity_pairs(self) -> int:
-        """Pairs of draws that estimate G well: each of them holds L independent labels."""
+        """Number of pairs of draws for an estimate of G: each draw has L independent labels."""
         return max(8, 64 // self.n_labels)
 
     def separates(self, contexts: Sequence[Any]) -> bool | None:
@@ -117,7 +117,7 @@ class MultiLabel(Oracle):
 
 
 class LabelPolicy(Policy):
-    """The labels to which their policies say yes."""
+    """Policy that chooses the labels for which their policies play 1 (yes)."""
 
     def __init__(self, parts: Sequence[Policy]) -> None:
         self.parts = parts
@@ -130,7 +130,7 @@ class LabelPolicy(Policy):
 
 
 class LabelObjective(Objective):
-    """A total of the base for every label."""
+    """Total of the base for every label."""
 
     oracle: MultiLabel
 
@@ -150,7 +150,7 @@ class LabelObjective(Objective):
     def settle(
         self, context: Any, losses: FloatArray, draw: Draw, available: Available = None
     ) -> Labels:
-        """Lead first and add afterwards: if the base fails, nothing has changed."""
+        """Find the leader first and add afterwards, so a failure changes nothing."""
         after = self.copy()
         after.add(context, losses)
         labels = after.action(context, draw)
@@ -176,8 +176,8 @@ class LabelObjective(Objective):
         return np.array([sum(float(part.minima()[0]) for part in parts) for parts in perturbed])
 
     def _perturbed(self, draw: Draw) -> list[Objective]:
-        # The base's own noise has two coordinates for each context, but only one is noisy here, so
-        # fake outcomes are added as rounds.
+        # The noise of the base has two coordinates for each context, but only one is noisy here.
+        # So fake outcomes are added as rounds.
         noise, number, scale = draw
         if noise is None or scale == 0.0:
             return self._parts
@@ -193,7 +193,7 @@ class LabelTableNoise(TableNoise):
     """Fake outcomes addressed by context, with one coordinate for each label."""
 
     def row(self, draw: int, context: int) -> FloatArray:
-        """One context's fake losses; zero where no noise is put on it."""
+        """Return one context's fake losses; zero for a context without noise."""
         cells = np.zeros(self.n_actions, np.float32)
         place = int(self.places[context])
         if place >= 0:
@@ -202,7 +202,7 @@ class LabelTableNoise(TableNoise):
 
 
 class LabelTablePolicy(Policy):
-    """A table of yes and no, one row for each context."""
+    """Table of yes and no, one row for each context."""
 
     def __init__(self, oracle: MultiLabel, chosen: NDArray[np.bool_]) -> None:
         self.oracle = oracle
@@ -216,7 +216,7 @@ class LabelTablePolicy(Policy):
 
 
 class LabelTable(Solved):
-    """The total loss of every label on every context: yes where it is negative."""
+    """Total loss of every label on every context; the leader chooses the negative totals."""
 
     oracle: MultiLabel
 
@@ -247,7 +247,7 @@ class LabelTable(Solved):
     def distribution(
         self, context: int, draw: Draw, plus: Plus = None, available: Available = None
     ) -> FloatArray:
-        r"""The Laplace distribution: :math:`P(\phi_j + s\zeta_j < 0)`."""
+        r"""Return :math:`P(\phi_j + s\zeta_j < 0)` from the Laplace distribution."""
         noise, _, scale = draw
         row = self.totals[context] + (0.0 if plus is None else plus)
         noisy = isinstance(noise, LabelTableNoise) and noise.places[context] >= 0
@@ -265,7 +265,7 @@ class LabelTable(Solved):
 
 
 def _pairs(losses: FloatArray) -> FloatArray:
-    """Losses of no and yes, a row for each entry."""
+    """Return the losses of no and yes, a row for each entry."""
     pairs = np.zeros((len(losses), 2))
     pairs[:, 1] = losses
     return pairs

@@ -29,15 +29,16 @@ class PartitionMatroid(SetOracle):
     Parameters
     ----------
     groups
-        The group of each of the K elements: integers 0, 1, … or any hashable names.
+        Group of each of the K elements: integers 0, 1, … or any hashable names.
     capacities
-        One number for all groups; or a mapping from groups to numbers; or, where groups are
-        integers, a sequence with the capacity of each. A group smaller than its capacity is
-        taken whole.
+        Largest number of chosen elements per group: one number for all groups, a mapping from
+        groups to numbers, or, if groups are integers, a sequence. From a group smaller than its
+        capacity all elements can be chosen.
     bases
-        Whether every group is filled up; otherwise fewer may be chosen, none perhaps.
+        Whether every group is filled up to its capacity. If False, fewer elements may be chosen,
+        perhaps none. Default: True.
     labels
-        A name for each element, by which `items` and policies tell them.
+        Name of each element, for `items` and the display of policies. Default: None.
 
     Examples
     --------
@@ -58,14 +59,14 @@ class PartitionMatroid(SetOracle):
         *,
         labels: Any = None,
     ) -> None:
-        self.groups = copy.copy(groups)  # lest a file hold others
+        self.groups = copy.copy(groups)  # a copy: the caller may change the original
         self.capacities = capacities
         self.bases = check_flag(self, "bases", bases)
         names, codes = _numbered(self, groups)
         sizes = np.bincount(codes)
         limits = np.minimum(_limits(self, capacities, names), sizes)
         if limits.sum() == 0:
-            raise refuse(self, "capacities", "positive for one group at least", capacities)
+            raise refuse(self, "capacities", "positive for at least one group", capacities)
         self.names = names
         """The groups, in order of their numbers or first appearance."""
         self.quotas = limits
@@ -79,16 +80,16 @@ class PartitionMatroid(SetOracle):
         self._set_size(len(codes), int(limits.sum()), antichain=self.bases)
 
     def items(self, action: Action) -> list[Any]:
-        """The chosen elements by name."""
+        """Return the names of the chosen elements."""
         return self.named(action)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
-        """The sum over groups of log binomial coefficients, or of logs of sums of them."""
+        """Sum log binomial coefficients (or logs of sums of coefficients) over groups."""
         parts = zip(np.diff(self._starts), self.quotas, strict=True)
         return sum(log_subsets(int(size), int(c), self.bases) for size, c in parts)
 
     def complexity(self, contexts: Sequence[Any]) -> float:
-        """The sum over groups of the expected sum of the largest Laplace variates, exactly."""
+        """Sum the expected sums of the largest Laplace variates over groups, exactly."""
         parts = zip(np.diff(self._starts), self.quotas, strict=True)
         return sum(mean_of_largest(int(size), int(c), self.bases) for size, c in parts)
 
@@ -107,7 +108,7 @@ class PartitionMatroid(SetOracle):
 
 
 def _numbered(owner: PartitionMatroid, groups: Any) -> tuple[list[Any], NDArray[np.intp]]:
-    """The distinct groups, and the number of each element's."""
+    """Return the distinct groups, and the number of each element's group."""
     listed = as_list(groups)
     if not listed:
         raise refuse(owner, "groups", "a non-empty sequence, one group for each element", groups)
@@ -116,7 +117,7 @@ def _numbered(owner: PartitionMatroid, groups: Any) -> tuple[list[Any], NDArray[
     except TypeError:
         raise InputTypeError(
             "PartitionMatroid takes one group for each element, an integer or a name; got "
-            f"{listed[0]!r}. A list of elements for each group must be turned inside out."
+            f"{listed[0]!r}. Pass the group of each element, not the elements of each group."
         ) from None
     if any(map(missing, found)):
         raise refuse(owner, "groups", "the name of a group for each element, none missing", groups)
@@ -127,7 +128,7 @@ def _numbered(owner: PartitionMatroid, groups: Any) -> tuple[list[Any], NDArray[
 
 
 def _limits(owner: PartitionMatroid, capacities: Any, names: list[Any]) -> NDArray[np.intp]:
-    """The capacity of each group."""
+    """Return the capacity of each group."""
     if isinstance(capacities, Integral):
         listed = [capacities] * len(names)
     elif isinstance(capacities, Mapping):

@@ -29,45 +29,47 @@ from hannan.oracles._edges import Graph, as_read, read_graph, with_detours, with
 from hannan.oracles._towards import towards
 from hannan.perturbation import Blocks, LaplaceNoise
 
-_BATCH = 2**16  # edges of paths that are held at a time
+_BATCH = 2**16  # number of path edges in memory at a time
 _NO_NOISE = np.empty((0, 0), np.float32)
 
 
 class Paths(SetOracle):
     r"""All paths from a source to a target in a directed graph without cycles.
 
-    Roads have cycles: `Paths.towards` takes any network and keeps the links that lead closer.
+    Roads have cycles: `Paths.towards` takes any network and uses the links that lead closer.
 
-    The elements are the edges, the actions the edge sets of paths, and the leader for losses
-    :math:`\ell_1, …, \ell_t`, of any sign, is a shortest path,
+    The elements are the edges, and the actions are the edge sets of paths. The leader for losses
+    :math:`\ell_1, …, \ell_t` of any sign is a shortest path,
 
     .. math:: \arg\min_{p : s \to t} \sum_{e \in p} \sum_\tau \ell_\tau(e),
 
     found by dynamic programming, O(number of edges). The problem has no contexts (`act(None)`);
-    give it some through `PerContext`. At every node ties go to the edge listed first.
+    add contexts with `PerContext`. At every node ties go to the edge listed first.
 
     Parameters
     ----------
     graph
-        A networkx `DiGraph` or `MultiDiGraph`, edges in the order of `graph.edges`; a frame with
-        columns `tail` and `head`; a tuple (tails, heads) of arrays, columns or lists; a list of
-        pairs; or a `RoadNetwork`. Nodes are any hashables; parallel edges are different elements.
+        Graph in one of five forms. A networkx `DiGraph` or `MultiDiGraph` keeps the order of
+        `graph.edges`. A frame has columns `tail` and `head`. The other forms are a tuple (tails,
+        heads) of arrays, columns or lists, a list of pairs, and a `RoadNetwork`. Nodes are any
+        hashables; parallel edges are different elements.
     source, target
-        Two nodes.
+        First and last node of all paths. They must differ.
     usable
-        Whether each edge may be used, by default all may. Edges that may not, or lie on no path
-        from source to target, keep their place in the loss vector and are never chosen.
+        Booleans, whether each edge may be used. Edges that are not usable, or on no path from
+        source to target, have an entry in the loss vector and are never chosen. Default: None, for
+        all edges.
     astray, detours
-        Whether each edge that is not usable may still be used on a detour, by default all may, and
-        how many such edges a path may have. Usable edges must have no cycle, others may. The leader
-        is then a best *walk*, from which what lies between two visits of a node is cut out: a best
-        path where no total is negative, else perhaps not, so `exact` is False. `minima` are those
-        of walks, which are never larger.
+        Booleans, whether each edge that is not usable may be used on a detour (default: all), and
+        the largest number of such edges on a path (default: 0). Usable edges must have no cycle;
+        other edges may. With detours the leader is a best *walk* without its parts between two
+        visits of a node. It is a best path if no total is negative; otherwise it need not be, so
+        `exact` is False. `minima` are the minima over walks, which are never larger.
 
     Attributes
     ----------
     edges
-        The edges (tail, head) in the order of the loss vector; of multigraphs (tail, head, key).
+        Edges (tail, head) in the order of the loss vector; in multigraphs (tail, head, key).
 
     Examples
     --------
@@ -106,7 +108,7 @@ class Paths(SetOracle):
         ends = [self._node(name, node) for name, node in (("source", source), ("target", target))]
         if ends[0] == ends[1]:
             raise ParameterError(
-                f"Paths needs a source and a target that differ; both are {source!r}."
+                f"Paths needs different nodes as source and target; both are {source!r}."
             )
         allowed = _as_mask(self, "usable", usable, self.n_actions)
         self._arcs = without_detours(self._graph, allowed, *ends)
@@ -135,32 +137,33 @@ class Paths(SetOracle):
         detours: int = 0,
         zones: Iterable[Hashable] | None = None,
     ) -> Self:
-        r"""Paths of a network on which every link leads closer to the target.
+        r"""Make the paths of a network on which every link leads closer to the target.
 
         Real roads have cycles, and the best of all paths that visit no node twice is hard to find
-        where totals are negative (as they are under noise). So the class is smaller: link (u, v) is
-        kept if v is closer to the target than u at the weights given, a first guess of what the
-        links cost. These links have no cycle, a shortest path at these weights is among them, and
-        leaders are the best paths along them, exactly; how much better a path outside may be
-        depends on how wrong the guess is. All links stay in the loss vector, in their order.
+        if totals are negative (as under noise). So the class is smaller. Link (u, v) may be used if
+        v is closer to the target than u at the given weights, which are prior estimates of the
+        losses. These links have no cycle, a shortest path at these weights is in the class, and
+        leaders are exactly the best paths along these links. The possible gain of other paths
+        depends on the errors of the weights. All links stay in the loss vector, in their order.
 
         Parameters
         ----------
         network
-            A networkx graph of any kind, whose edges may lead both ways: a street of an undirected
-            one is one element, and is used in the direction that leads closer. Or what `Paths`
-            takes, cycles allowed, or a `RoadNetwork`.
+            A networkx graph of any kind. Its edges may have two directions: a street of an
+            undirected graph is one element, used in the direction that leads closer. Or any graph
+            that `Paths` takes, with or without cycles, or a `RoadNetwork`.
         source, target
-            Two nodes.
+            First and last node of all paths.
         weight
-            The name of an edge attribute or of a column, or a number for each edge. By default the
-            free-flow times of a `RoadNetwork`, and else 1 for each edge.
+            Name of an edge attribute or of a column, or a number for each edge. Default: the
+            free-flow times of a `RoadNetwork`, and 1 for each edge of other networks.
         detours
-            How many links of a path may lead no closer. If any may, leaders are best walks with
-            loops cut out and the class is not `exact`; see `Paths`. Directed networks only.
+            Largest number of links of a path that do not lead closer. If it is positive, leaders
+            are best walks without loops, and the class is not `exact`; see `Paths`. Only for
+            directed networks. Default: 0.
         zones
-            Nodes that may be a source or a target but must not be passed through; by default the
-            network's own.
+            Nodes that may be a source or a target, but that paths must not pass through. Default:
+            the zones of the network.
 
         Examples
         --------
@@ -188,8 +191,8 @@ class Paths(SetOracle):
             return cls(found.graph, source, target, found.usable)
         if found.astray is None:
             raise ParameterError(
-                "Detours need to know which way each link leads: use graph.to_directed(), in which "
-                "a street of two directions is two elements."
+                "detours= needs a directed network. Use graph.to_directed(), in which a street of "
+                "two directions is two elements."
             )
         return cls(found.graph, source, target, found.usable, astray=found.astray, detours=detours)
 
@@ -202,30 +205,30 @@ class Paths(SetOracle):
 
     @property
     def fixed_size(self) -> bool:
-        """Paths differ in length, unless all have one edge."""
+        """Whether all paths have one edge, because paths otherwise differ in length."""
         return self.max_chosen == 1
 
     def objective(self) -> PathObjective:
         return PathObjective(self)
 
     def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
-        """Fake losses of the edges, at least sixteen draws at a time."""
+        """Return fake losses of the edges, at least sixteen draws at a time."""
         return PathNoise(self, contexts, key, stream, memory)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
-        """log of the number of paths, counted by dynamic programming."""
+        """Return the log of the number of paths, counted by dynamic programming."""
         return float(kernel.log_count(self._start, self._head))
 
     def interval_minima(
         self, contexts: Sequence[Any], losses: FloatArray, cuts: NDArray[np.intp]
     ) -> FloatArray:
-        """From prefix sums, sixteen intervals at a time."""
+        """Compute the minima from prefix sums, sixteen intervals at a time."""
         prefix = np.zeros((len(self._ids), len(cuts) + WIDTH))
         prefix[:, : len(cuts)] = prefix_sums(losses[:, self._ids], cuts).T
         return np.asarray(kernel.interval_minima(prefix, self._start, self._head, self._cell))
 
     def _every_path(self) -> list[list[int]]:
-        """List the edges of each path, paths in lexicographic order of these."""
+        """List the edges of each path, in lexicographic order."""
         start, head, ids = self._start.tolist(), self._head.tolist(), self._ids.tolist()
         found: list[list[int]] = []
         ways: list[tuple[list[int], int]] = [([], len(start) - 2)]  # the source; the target is 0
@@ -257,14 +260,14 @@ class Paths(SetOracle):
         )
 
     def route(self, action: Action) -> list[Any]:
-        """The nodes that a path passes, from the source to the target.
+        """Return the nodes of a path, from the source to the target.
 
-        Its edges may be in any order.
+        The edges of the path may be in any order.
         """
         return [self.source, *(edge[1] for edge in self.named(action))]
 
     def named(self, action: Action) -> list[Any]:
-        """The edges of a path by name, from the source to the target."""
+        """Return the edges of a path in the form of `edges`, from the source to the target."""
         chosen = self._elements_of(action)
         after = {self.edges[e][0]: self.edges[e] for e in chosen}
         found, node = [], self.source
@@ -273,7 +276,8 @@ class Paths(SetOracle):
             node = found[-1][1]
         if len(found) < len(chosen) or node != self.target:
             raise ParameterError(
-                f"{action!r} are not the edges of a path from {self.source!r} to {self.target!r}."
+                f"An action must be the edges of a path from {self.source!r} to {self.target!r}; "
+                f"got {action!r}."
             )
         return found
 
@@ -294,7 +298,7 @@ class Paths(SetOracle):
 
 
 class PathPolicy(SetPolicy):
-    """One path; its edges may be in any order."""
+    """Policy of one path; its edges may be in any order."""
 
     oracle: Paths
 
@@ -304,7 +308,7 @@ class PathPolicy(SetPolicy):
 
     @property
     def route(self) -> list[Any]:
-        """The nodes it passes, from the source to the target."""
+        """Nodes of the path, from the source to the target."""
         return self.oracle.route(self.chosen)
 
     nodes = route
@@ -314,10 +318,10 @@ class PathPolicy(SetPolicy):
 
 
 class PathNoise(LaplaceNoise):
-    """Fake losses of the edges; those that can be chosen are drawn in tiles.
+    """Fake losses of the edges; edges that can be chosen are drawn in tiles.
 
-    The first cells of the generator belong to the edges that can be chosen, so that no others are
-    computed.
+    The first cells of the generator belong to the edges that can be chosen, so only their losses
+    are computed.
     """
 
     def __init__(
@@ -336,7 +340,7 @@ class PathNoise(LaplaceNoise):
 
 
 class PathObjective(SetObjective):
-    """The total loss of every edge that can be chosen."""
+    """Total loss of every edge that can be chosen."""
 
     oracle: Paths
 
@@ -374,7 +378,7 @@ class PathObjective(SetObjective):
         part[np.repeat(np.arange(len(part)), np.diff(ends, prepend=0)), edges] = True
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
-        """One pass over the edges for sixteen draws."""
+        """Find leaders with one pass over the edges for sixteen draws."""
         if draw.scale == 0.0:
             path = np.atleast_1d(self.action(None, WITHOUT_NOISE))
             return [PathPolicy(self.oracle, path) for _ in range(count)]

@@ -1,4 +1,4 @@
-"""An independent choice on every context, from one feasible set."""
+"""Independent choices from a feasible set on every context."""
 
 from __future__ import annotations
 
@@ -32,32 +32,32 @@ _MOST_CONTEXTS = 2 ** (63 - _DRAW_BITS)
 
 
 class PerContext(Oracle):
-    r"""Every map from contexts to the feasible actions of a problem without contexts.
+    r"""All maps from contexts to the feasible actions of a problem without contexts.
 
     With A the actions of `base`, :math:`\Pi = A^X`. Contexts decouple: on context x every leader
     plays :math:`\arg\min_{a \in A} \sum_{s : x_s = x} \ell_s(a)`, and only the noise on x
-    matters. So a round costs as much as one of `base`, whatever the number of contexts is. Ties
-    go to the smallest action of `base` on every context.
+    matters. So the cost of a round is that of `base` and does not depend on the number of contexts.
+    Ties go to the smallest action of `base` on every context.
 
     Parameters
     ----------
     base
-        The optimiser for one context: an oracle that takes None as its context, such as
-        `FinitePolicies` of a list of sets, or `AllPolicies(1, K)`. Where feasible actions differ,
-        a mapping from each context to its own, all over the same elements: routes between several
-        pairs of places on one road network.
+        Inner oracle for one context: an oracle that takes None as its context, such as
+        `FinitePolicies` of a list of sets, or `AllPolicies(1, K)`. If feasible actions differ,
+        a mapping from each context to its oracle, all over the same elements, for example routes
+        between several pairs of places on one road network.
     contexts
-        The contexts, any hashables, as a list, an array or a column; or an integer d for 0..d-1; or
-        None if they are unknown: then any hashable is accepted, and learners need `contexts=` to
-        place the noise. Of a mapping they are the keys.
+        Contexts, any hashables, as a list, an array or a column; or an integer d for 0..d-1.
+        Default: None for unknown contexts: any hashable is accepted, and learners need `contexts=`
+        to place the noise. The contexts of a mapping are its keys.
     shared
-        Whether what elements cost is the same on all contexts, as travel times do not depend on who
-        travels. Each round then counts on all contexts, and they learn from each other: the choice
-        on every context is the best for *all* rounds, whichever context they had. For each context
-        by itself the theorem holds over all rounds, and so it does over its own if contexts arrive
-        independently of the losses. In general it does not, so `exact` is False. Under semi-bandit
-        feedback a predictor is needed as a baseline (`trust="baseline"`), or else elements that a
-        context cannot choose seem to cost nothing in its rounds.
+        Whether the losses of elements are equal on all contexts, as travel times do not depend on
+        the traveller. Then each round counts on all contexts, and the choice on every context is
+        the best for *all* rounds. For each single context the theorem holds over all rounds, and
+        also over its own rounds if contexts arrive independently of the losses. In general it does
+        not, so `exact` is False. Under semi-bandit feedback a predictor is needed as a baseline
+        (`trust="baseline"`). Otherwise elements that a context cannot choose seem to have loss 0
+        in the rounds of that context. Default: False.
 
     Examples
     --------
@@ -97,12 +97,12 @@ class PerContext(Oracle):
         *,
         shared: bool = False,
     ) -> None:
-        # The mapping that was given may change later.
+        # A copy: the caller may change the mapping later.
         self.base = dict(base) if isinstance(base, Mapping) else base
         self.shared = check_flag(self, "shared", shared)
         some = self.problems()
         if not some:
-            raise ParameterError("PerContext needs one context at least; the mapping is empty.")
+            raise ParameterError("PerContext needs at least one context; the mapping is empty.")
         for one in some:
             _check_base(one)
         first = some[0]
@@ -117,7 +117,7 @@ class PerContext(Oracle):
             raise ParameterError("PerContext needs problems of one kind; some have no contexts.")
         assert first.n_actions is not None
         self.n_actions: int = first.n_actions
-        # A single problem without a choice of sets plays ints; beside others it plays sets too.
+        # A problem of single elements plays ints, but together with problems of sets it plays sets.
         self.max_chosen = max(one.max_chosen for one in some)
         self.antichain = all(one.antichain for one in some)
         self.exact = not shared and all(one.exact for one in some)  # type: ignore[misc]
@@ -139,11 +139,11 @@ class PerContext(Oracle):
 
     @property
     def fixed_size(self) -> bool:
-        """Whether all actions on one context choose equally many."""
+        """Whether all actions on one context choose equally many elements."""
         return all(one.fixed_size for one in self.problems())
 
     def problem(self, context: Any) -> Oracle:
-        """The problem that is solved on a context.
+        """Return the inner oracle of a context.
 
         >>> import hannan as hn
         >>> hn.oracles.PerContext(hn.oracles.Subsets(3, 1), ["x", "y"]).problem("x")
@@ -154,20 +154,20 @@ class PerContext(Oracle):
         return self.base[context if context in self.base else self.check_context(context)]
 
     def problems(self) -> list[Oracle]:
-        """The problem of each context; one, if they have the same."""
+        """Return the inner oracle of each context; a list of one, if they share it."""
         return list(self.base.values()) if isinstance(self.base, Mapping) else [self.base]
 
     def actions_among(self, context: Any, elements: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return those of these elements that are actions of the problem of a context."""
+        """Return the elements among `elements` that are actions of the problem of a context."""
         return actions_among(self.problem(context), self.alone, elements)
 
     @property
     def contexts(self) -> Sequence[Hashable] | None:
-        """The contexts as listed, without repetition; None if they are not."""
+        """Listed contexts, without repetition; None if they are unknown."""
         return self._listed
 
     def check_context(self, context: Any) -> Hashable:
-        """A listed context, or where none are listed anything hashable."""
+        """Check that a context is listed, or hashable if no contexts are listed."""
         if isinstance(self._listed, range):
             return check_table_context(self, context, len(self._listed))
         if type(context) not in (str, int, tuple):
@@ -179,8 +179,8 @@ class PerContext(Oracle):
             return self._known[context]
         except TypeError:
             raise ContextError(
-                f"The contexts of PerContext are hashable; got {context!r}. Use a tuple in place "
-                "of a list or an array."
+                f"The contexts of PerContext must be hashable; got {context!r}. Use a tuple "
+                "instead of a list or an array."
             ) from None
         except KeyError:
             assert self._known is not None
@@ -207,11 +207,11 @@ class PerContext(Oracle):
 
     @property
     def complexity_pairs(self) -> int:
-        """Pairs of draws that estimate G well: each of them holds d independent contexts."""
+        """Number of pairs of draws for an estimate of G: each draw has d independent contexts."""
         return max(8, 64 // len(self._listed or (None,)))
 
     def separates(self, contexts: Sequence[Any]) -> bool | None:
-        """Only the set of all contexts separates (any set, if there is one action)."""
+        """Return True only for the set of all contexts (for any set, if there is one action)."""
         if all(one.log_size([self.alone]) == 0.0 for one in self.problems()):
             return True
         if self._listed is None:
@@ -222,12 +222,12 @@ class PerContext(Oracle):
         return None if None in parts else sum(part for part in parts if part is not None)
 
     def _action(self, action: Action) -> Action:
-        """An action of a problem as this class plays it: a set, if any problem has sets."""
+        """Convert an action of a problem to an action of this class: a set, if any has sets."""
         return np.array([action]) if self.max_chosen > 1 and isinstance(action, int) else action
 
 
 class PerContextPolicy(Policy):
-    """A policy of the base for each context; on contexts never seen, the one for no losses."""
+    """Policy of the base for each context; on unseen contexts, its policy for zero losses."""
 
     def __init__(
         self, oracle: PerContext, choices: dict[Hashable, Policy], elsewhere: Policy
@@ -245,9 +245,9 @@ class PerContextPolicy(Policy):
 
 
 class PerContextNoise:
-    """The base's noise, where draw n of the i-th context is the base's draw i 2^40 + n.
+    """Noise of the base: draw n of the i-th context is the base's draw i 2^40 + n.
 
-    Consecutive draws of a context are consecutive in the base too, and remain valid when the list
+    Consecutive draws of a context are consecutive in the base, too. They remain valid when the list
     of contexts changes.
     """
 
@@ -256,7 +256,7 @@ class PerContextNoise:
     ) -> None:
         if len(contexts) > _MOST_CONTEXTS:
             raise ParameterError(
-                f"PerContext can put noise on {_MOST_CONTEXTS} contexts at most; got "
+                f"PerContext can put noise on at most {_MOST_CONTEXTS} contexts; got "
                 f"{len(contexts)}."
             )
         self.contexts = contexts
@@ -271,7 +271,7 @@ class PerContextNoise:
             self.base[x] = made[id(problem)]
 
     def unit(self, draw: int) -> FloatArray:
-        """One draw of the fake losses, [d, K], at scale 1."""
+        """Return one draw of the fake losses, [d, K], at scale 1."""
         rows = [self.base[x].unit(first + draw) for x, first in self.first.items()]
         return np.concatenate(rows) if rows else np.empty((0, self.n_actions))
 
@@ -281,13 +281,13 @@ def _noise_of(problem: Oracle, alone: Any, key: np.uint64, stream: int, memory: 
     blocks = getattr(noise, "blocks", None)
     if blocks is None:
         return noise
-    # Every round may have another context, so draws made ahead would be wasted.
+    # The context may change in every round, so draws made ahead would be wasted.
     draw = 4 * blocks.block.shape[1]
     return problem.noise([alone], key, stream, min(memory, LANES * draw))
 
 
 class PerContextObjective(Objective):
-    """A total of the base for every context seen."""
+    """Total of the base for every context seen."""
 
     oracle: PerContext
 
@@ -343,7 +343,7 @@ class PerContextObjective(Objective):
     ) -> FloatArray | None:
         address = _address(draw, context)
         if address.noise is None or address.scale == 0.0:
-            return None  # alike: a learner that was loaded makes noise later
+            return None  # equivalent: a loaded learner makes its noise later
         return self._part(context).distribution(self._alone, address, plus, available)
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
@@ -368,7 +368,7 @@ class PerContextObjective(Objective):
             return self._blank(context)
 
     def _blank(self, context: Hashable) -> Objective:
-        """The empty total of a context without losses; never added to."""
+        """Return the empty total of a context without losses; nothing is ever added to it."""
         problem = self.oracle.problem(context)
         blank = self._blanks.get(id(problem))
         if blank is None:
@@ -382,9 +382,9 @@ class PerContextObjective(Objective):
         return part
 
     def _contexts(self, noise: Noise | None) -> dict[Hashable, None]:
-        """Contexts with losses or noise, in the listed order if there is one.
+        """Return contexts with losses or noise, in the listed order if contexts are listed.
 
-        All of them where each has a problem of its own, so that leaders know what is feasible.
+        If contexts have different problems, return all contexts, so that leaders are feasible.
         """
         if isinstance(self.oracle.base, Mapping):
             return dict.fromkeys(self.oracle.base)
@@ -395,9 +395,9 @@ class PerContextObjective(Objective):
 
 
 class SharedObjective(PerContextObjective):
-    """A total of the base for every context, to which all rounds are added.
+    """Total of the base for every context, to which all rounds are added.
 
-    Values are means over contexts: that is what a round costs whose context is drawn at random.
+    Values are means over contexts: the loss of a round with a uniformly random context.
     """
 
     stored = State()
@@ -413,7 +413,7 @@ class SharedObjective(PerContextObjective):
     def settle(
         self, context: Hashable, losses: FloatArray, draw: Draw, available: Available = None
     ) -> Action:
-        """The other contexts last: if a solver fails, nothing has changed."""
+        """Settle the round's context first: if a solver fails, nothing has changed."""
         action = super().settle(context, losses, draw, available)
         for each in self._everywhere:
             if each != context:
@@ -434,7 +434,7 @@ class SharedObjective(PerContextObjective):
 
 
 def _address(draw: Draw, context: Hashable) -> Draw:
-    """The base's noise, draw and scale for a context; scale 0 where no noise is put on it."""
+    """Return the base's noise, draw and scale for a context; scale 0 for no noise."""
     noise, number, scale = draw
     if isinstance(noise, PerContextNoise):
         first = noise.first.get(context)
@@ -452,13 +452,12 @@ def _check_base(base: Any) -> None:
         base.check_context(None)
     except ContextError:
         raise ParameterError(
-            f"PerContext needs a base without contexts, one that takes None; {base!r} does "
-            "not. Give it a class with a single context."
+            f"PerContext needs a base without contexts, which takes None; {base!r} does not. Pass "
+            "a class with a single context."
         ) from None
     if base.n_actions is None:
         raise ParameterError(
-            f"PerContext needs a base that knows its number of actions; give {base!r} its "
-            "n_actions=."
+            f"PerContext needs a base with a known number of actions; pass n_actions= to {base!r}."
         )
 
 

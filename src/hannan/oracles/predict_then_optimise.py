@@ -21,22 +21,22 @@ _COMPLEXITY_PAIRS = 4
 
 
 class PredictThenOptimise(FeatureOracle):
-    r"""Predicted losses of elements, handed to the optimiser of a combinatorial problem.
+    r"""Linear predictions of element losses, followed by the optimiser of a combinatorial problem.
 
     Policies are :math:`x \mapsto \arg\min_{a \in A} \sum_{j \in a} \langle w_j, x \rangle`. The
     losses of each of the K elements are regressed on the context's features, as in
-    `LinearPolicies`; on a context the predicted losses go to the optimiser of a problem without
-    contexts, such as `Paths` or `Subsets`. Each step is exact, but together they need not give the
-    policy with the smallest loss: the oracle is inexact and no theorem covers it. Noise enters
+    `LinearPolicies`. On each context the optimiser of a problem without contexts, such as `Paths`
+    or `Subsets`, takes the predicted losses. Each step is exact, but together they need not give
+    the policy with the smallest loss: the oracle is inexact and no theorem covers it. Noise enters
     through the regressions.
 
     Parameters
     ----------
     model
-        `LinearPolicies` with as many actions as the base has elements; its ridge penalty and
+        `LinearPolicies` with as many actions as the base has elements. Its ridge penalty and
         intercept are used.
     base
-        The feasible actions: an oracle for a problem without contexts.
+        Inner oracle with the feasible actions, for a problem without contexts.
 
     Examples
     --------
@@ -57,8 +57,8 @@ class PredictThenOptimise(FeatureOracle):
         if not isinstance(model, LinearPolicies) or not isinstance(base, Oracle):
             raise InputTypeError(
                 "PredictThenOptimise needs LinearPolicies as its model and an oracle as its base; "
-                f"got {short(model)} and {short(base)}. Other regressors than ridge regression are "
-                "not supported here; SklearnPolicies takes them where one action is chosen."
+                f"got {short(model)} and {short(base)}. Only ridge regression is supported here; "
+                "for other regressors and single actions use SklearnPolicies."
             )
         self.model = model
         self.base = base
@@ -87,7 +87,7 @@ class PredictThenOptimise(FeatureOracle):
         return self.model.noise(contexts, key, stream, memory)
 
     def complexity(self, contexts: Sequence[Any]) -> float:
-        r"""G by simulation, on at most 50 contexts; G grows like :math:`\sqrt d`."""
+        r"""Estimate G by simulation on at most 50 contexts; G grows like :math:`\sqrt d`."""
         some = list(contexts)[:_COMPLEXITY_ROWS]
         fit = self.model.smoother(some)
         rng = np.random.default_rng(0)
@@ -100,7 +100,7 @@ class PredictThenOptimise(FeatureOracle):
         return max(value, 1e-9) * float(np.sqrt(len(contexts) / len(some)))
 
     def best(self, losses: FloatArray) -> Action:
-        """The base's best action for a loss vector."""
+        """Return the base's best action for a loss vector."""
         total = self.base.objective()
         context = self.base.check_context(None)
         total.add(context, losses)
@@ -108,7 +108,7 @@ class PredictThenOptimise(FeatureOracle):
 
 
 class PredictedPolicy(Policy):
-    """Predicted losses, optimised."""
+    """Policy that plays the best action for the predicted losses."""
 
     def __init__(self, oracle: PredictThenOptimise, weights: FloatArray) -> None:
         self.oracle = oracle
@@ -122,7 +122,7 @@ class PredictedPolicy(Policy):
 
 
 class PredictedObjective(Regressed):
-    """The model's regressions, followed by the base's optimiser."""
+    """Regressions of the model, followed by the optimiser of the base."""
 
     oracle: PredictThenOptimise
 

@@ -13,20 +13,20 @@ from hannan.core.validation import FloatArray, check_integer, check_positive
 
 
 class RandomFourier(Parametrised):
-    r"""Random cosines of a row beside the row itself, for `LinearPolicies(features=…)`.
+    r"""Random cosine features, appended to a feature vector, for `LinearPolicies(features=…)`.
 
     :math:`\sqrt{2/m} \cos(\langle w, x \rangle + b)` with w normal of size g, b uniform, m for each
-    bandwidth g: policies linear in these come close to those linear in a Gaussian kernel. Rows
-    should be of length about 1: standardise them and divide by √p.
+    bandwidth g: policies linear in these cosines approximate policies linear in a Gaussian kernel.
+    Feature vectors should have length about 1: standardise them and divide by √p.
 
     Parameters
     ----------
     n_features
-        How many cosines in all.
+        Total number of cosines. Default: 200.
     bandwidths
-        The sizes g.
+        Sizes g. Default: (1, 2).
     seed
-        Draws the cosines, which are part of the policy class.
+        Seed of the random cosines, which are part of the policy class. Default: 0.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class RandomFourier(Parametrised):
         self._phases: FloatArray = np.empty(0)
 
     def __call__(self, row: FloatArray) -> FloatArray:
-        """The row and its cosines."""
+        """Return the features and their cosines."""
         if len(self._waves) != len(row):
             self._draw(len(row))
         each = math.ceil(self.n_features / len(self.bandwidths))

@@ -1,4 +1,4 @@
-"""One linear score for all actions, of features that describe context and action."""
+"""One linear score for all actions, on features of context and action."""
 
 from __future__ import annotations
 
@@ -26,33 +26,35 @@ _COMPLEXITY_PAIRS = 8
 
 
 class SharedLinear(MenuOracle):
-    r"""Described actions, scored by one linear function of context and action.
+    r"""Linear policies for actions with features: one score for all actions.
 
     Policies are :math:`\arg\min_k \langle w, \phi(x, a_k) \rangle` over the actions
-    :math:`a_1, \dots, a_n` that a round offers, with the same weights w for all of them; so what
-    was learned of one action tells something of others like it, seen or not. φ is described in
-    `blocks`. Weights are fitted by ridge regression of the losses of all actions offered so far,
+    :math:`a_1, \dots, a_n` of a round, with equal weights w for all actions. So the losses of one
+    action inform the predictions for similar actions, also for new ones. φ is described in
+    `blocks`. Weights are fitted by ridge regression of the losses of all actions so far,
     :math:`w = A^{-1} b` with :math:`A = \lambda I + \sum_{t,k} \phi_{tk} \phi_{tk}^\top`. A round
     costs O(n P²) for P features. This is a *reduction*: the fit is not the policy with the
-    smallest loss, so the oracle is inexact, and no theorem covers it. One does cover `ListedRules`.
+    smallest loss, so the oracle is inexact, and no theorem covers it. A theorem covers
+    `ListedRules`.
 
     Fake losses on the actions of d menus enter b alone, with covariance :math:`2 \frac dm A` after
-    m rounds, as for `LinearPolicies`. Here each action of a round is scored with a draw of its own,
-    all with the mean of their variances, :math:`2 \frac dm \phi_k^\top A^{-1} \phi_k`. So noise
-    alone prefers no action, whatever its features: under one draw of w it would be those at the
-    margin. And the probability of each action is a one-dimensional integral, so bandit feedback
-    needs no resampling.
+    m rounds, as for `LinearPolicies`. Here each action of a round is scored with a separate draw,
+    and all draws have the mean of the variances :math:`2 \frac dm \phi_k^\top A^{-1} \phi_k`. So
+    the noise prefers no action, for any features: one common draw of w would prefer actions with
+    extreme features. And the probability of each action is a one-dimensional integral, so bandit
+    feedback needs no resampling.
 
     Parameters
     ----------
     blocks
-        What φ is made of besides a constant: some of "context", "action", "context*action" (all
-        products of a feature of one with a feature of the other), "action*action" and
-        "context*context".
+        Parts of φ in addition to a constant: some of "context", "action", "context*action" (all
+        products of a context feature and an action feature), "action*action" and
+        "context*context". Default: the first three.
     width
-        P, the most features; where there are more, products are hashed into what single ones leave.
+        Largest number P of features. If there are more, products are hashed into the places that
+        single features leave. Default: 64.
     ridge
-        λ, the penalty.
+        Penalty λ > 0. Default: 1.
 
     Examples
     --------
@@ -83,7 +85,7 @@ class SharedLinear(MenuOracle):
         self.crossing = Crossing(tuple(blocks), width)
 
     def check_context(self, context: Any) -> Menu:
-        """The menu, its context a row of finite numbers or None."""
+        """Return the menu; its context must be a vector of finite numbers or None."""
         menu = self._check_menu(context)
         x = menu.context
         if x is None:
@@ -94,7 +96,8 @@ class SharedLinear(MenuOracle):
         low, high = extremes(row)
         if not (low >= -LARGEST and high <= LARGEST):
             raise ContextError(
-                f"Features of a context must be finite and at most {LARGEST:g}; got {x!r:.100}."
+                f"Features of a context must be finite and at most {LARGEST:g} in absolute value; "
+                f"got {x!r:.100}."
             )
         return menu if row is x else menu.with_context(row)
 
@@ -105,9 +108,9 @@ class SharedLinear(MenuOracle):
         return SharedNoise(self, contexts, key, stream)
 
     def complexity(self, contexts: Sequence[Menu]) -> float:
-        r"""G by simulation: the gain of ridge fits to pure noise on the menus.
+        r"""Estimate G by simulation: the gain of ridge fits to pure noise on the menus.
 
-        Menus with 500 actions at most are used; G grows like :math:`\sqrt d`.
+        The simulation uses menus with at most 500 actions; G grows like :math:`\sqrt d`.
         """
         some: list[Menu] = []
         rows = 0
@@ -118,8 +121,8 @@ class SharedLinear(MenuOracle):
             rows += len(menu)
         if len(widths := sorted(set(map(_sizes_of, some)))) > 1:
             raise ContextError(
-                "SharedLinear needs menus with equal numbers of features, of contexts and of "
-                f"actions; got {widths[:4]}. Give every menu the same features."
+                "SharedLinear needs menus with equal numbers of context and action features; got "
+                f"{widths[:4]}. Use the same features in all menus."
             )
         X = np.concatenate([self.crossing.rows(menu) for menu in some])
         most = max(map(len, some))
@@ -130,7 +133,7 @@ class SharedLinear(MenuOracle):
             shrunk = (sizes / np.hypot(sizes, math.sqrt(self.ridge))) ** 2
             fitted = (left * shrunk) @ (left.T @ fakes)
         value, start = 0.0, 0
-        for menu in some:  # each action by a draw of its own
+        for menu in some:  # a separate draw for each action
             at = np.arange(len(menu))
             for pair in range(_COMPLEXITY_PAIRS):
                 own = start + at, pair * most + at
@@ -141,7 +144,7 @@ class SharedLinear(MenuOracle):
 
 
 class SharedPolicy(Policy):
-    """The offered action with the smallest linear score, under a draw of noise or none."""
+    """Policy that plays the action with the smallest score, under a noise draw or without noise."""
 
     def __init__(self, total: SharedObjective, draw: Draw) -> None:
         self._total, self._draw = total, draw
@@ -152,7 +155,7 @@ class SharedPolicy(Policy):
 
     @property
     def weights(self) -> FloatArray:
-        """w, without noise."""
+        """Weights w without noise."""
         return self._total.coefficients.copy()
 
     def __repr__(self) -> str:
@@ -171,13 +174,13 @@ class SharedNoise:
         self.stream = np.uint64(stream)
 
     def normal(self, draw: int, n: int) -> NDArray[np.float32]:
-        """The numbers of n actions in one draw."""
+        """Return the numbers of n actions in one draw."""
         out = np.empty((1, n), np.float32)
         linear.fill_normals(self.key, self.stream, draw, out)
         return np.asarray(out[0])
 
     def unit(self, draw: int) -> FloatArray:
-        """The numbers of one draw, alike for all menus, [d, n]; √2 times as large as Laplace's."""
+        """Return one draw, equal for all menus, [d, n]; √2 times as large as Laplace noise."""
         most = max(map(len, self.contexts))
         row = math.sqrt(2.0) * self.normal(draw, most).astype(np.float64)
         return np.tile(row, (len(self.contexts), 1))
@@ -202,7 +205,7 @@ class SharedObjective(Regressed):
     def __init__(self, oracle: SharedLinear) -> None:
         self.oracle = oracle
         self.rounds = 0
-        self._sizes: tuple[int, int] | None = None  # features of a context, and of an action
+        self._sizes: tuple[int, int] | None = None  # numbers of context and action features
         self._U: FloatArray = np.empty((0, 0))
         self._b: FloatArray = np.empty(0)
         self._weights: FloatArray | None = None
@@ -210,7 +213,7 @@ class SharedObjective(Regressed):
 
     @property
     def coefficients(self) -> FloatArray:
-        """w of the fit."""
+        """Weights w of the fit."""
         if self._weights is None:
             self._weights = np.empty(len(self._b))
             kernel.fit(self._U, self._b, self._weights)
@@ -227,7 +230,7 @@ class SharedObjective(Regressed):
         self._cache = self._weights = None
 
     def scores(self, context: Menu) -> FloatArray:
-        """The predicted loss of each action, without noise."""
+        """Return the predicted loss of each action, without noise."""
         found: FloatArray = self._solved(context)[1]
         return found
 
@@ -262,7 +265,7 @@ class SharedObjective(Regressed):
     def distribution(
         self, context: Menu, draw: Draw, plus: Plus = None, available: Available = None
     ) -> FloatArray:
-        """A one-dimensional integral."""
+        """Compute the distribution as a one-dimensional integral."""
         scores, sigma = self._scores(context, draw, plus)
         return played(distribution_of_normal(scores, abs(sigma)), available)
 
@@ -271,15 +274,16 @@ class SharedObjective(Regressed):
         return [SharedPolicy(kept, draw.later(i)) for i in range(count)]
 
     def _scores(self, context: Menu, draw: Draw, plus: Plus) -> tuple[FloatArray, float]:
-        """Scores without noise, and its size; one more round is in the moments, not the design."""
+        """Return scores without noise, and its size; `plus` changes moments, not the design."""
         _, scores, gram, spread = self._solved(context)
         if plus is not None:
             scores = scores + gram @ plus
         return scores, self._factor(draw) * spread if draw.scale else 0.0
 
     def _solved(self, context: Menu) -> tuple[FloatArray, FloatArray, FloatArray, float]:
-        """φ, scores, φA⁻¹φ' and the root of its mean diagonal; cached, as a round needs them
-        several times."""
+        """Compute φ, scores, φA⁻¹φ' and the root of its mean diagonal.
+
+        They are cached for several uses in a round."""
         if self._cache is None or self._cache[0] is not context:
             if self._sizes is not None and self._sizes != (sizes := _sizes_of(context)):
                 raise ContextError(
@@ -289,7 +293,7 @@ class SharedObjective(Regressed):
             rows = self.oracle.crossing.rows(context)
             n = len(rows)
             scores, gram = np.zeros(n), np.empty((n, n))
-            if self._sizes is None:  # until something is learned, features may be any number
+            if self._sizes is None:  # before the first losses any number of features is allowed
                 gram[:] = rows @ rows.T / self.oracle.ridge
             else:
                 kernel.look(self._U, self.coefficients, rows, scores, gram)
@@ -300,5 +304,5 @@ class SharedObjective(Regressed):
 
 
 def _sizes_of(menu: Menu) -> tuple[int, int]:
-    """The features of the context, and those of an action."""
+    """Return the numbers of features of the context and of an action."""
     return 0 if menu.context is None else len(menu.context), menu.rows.shape[1]

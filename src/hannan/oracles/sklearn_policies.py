@@ -1,4 +1,4 @@
-"""Policies fitted by a scikit-learn estimator."""
+"""Policies fitted with a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TIE = 1e-9  # predictions this close, relative to the largest loss, count as eq
 
 
 class SklearnPolicies(FeatureOracle):
-    r"""The policies that a scikit-learn classifier or regressor can learn.
+    r"""Policies that a scikit-learn classifier or regressor can learn.
 
     Finding the best policy is reduced to fitting the estimator to one row for each distinct
     context x, with total losses :math:`\phi(x, k)`:
@@ -38,24 +38,24 @@ class SklearnPolicies(FeatureOracle):
       `KNeighborsRegressor`, are fitted without weights: all contexts count equally.
 
     Fake outcomes count as rounds. If the best constant action has a smaller total than the fitted
-    policy, it is the leader; likewise while there is too little data to fit: one context, one
-    preferred label, or fewer contexts than neighbours.
+    policy, it is the leader. It is also the leader while there is too little data to fit: one
+    context, one preferred label, or fewer contexts than neighbours.
 
     A fit is not an argmin over policies, so the class is not `exact` and no theorem covers it.
-    A round costs about two fits, and the resampling of bandit feedback many more. Memory grows with
-    distinct contexts only.
+    A round costs about two fits, and the resampling of bandit feedback costs many more. Memory
+    grows only with distinct contexts.
 
     Parameters
     ----------
     estimator
-        A classifier whose `fit` takes `sample_weight`, a regressor, or a pipeline that ends in one;
-        votes and searches over such. It must work with few rows and with actions that no row
-        prefers yet: cross-validation and early stopping inside often do not, and then raise an
-        error. It is cloned and never changed. Every `random_state` that is not an integer is set to
-        0 in the clones, so that leaders depend on the losses alone; warnings that a fit did not
-        converge are silenced. Where a regressor predicts NaN the best constant action is played.
+        A classifier whose `fit` takes `sample_weight`, a regressor, a pipeline that ends in one of
+        them, or a vote or search over them. It must work with few rows and with actions that no row
+        prefers yet: internal cross-validation and early stopping often fail and raise an error.
+        It is cloned and never changed. Every `random_state` that is not an integer is set to 0 in
+        the clones, so that leaders depend only on the losses. Warnings that a fit did not converge
+        are silenced. If a regressor predicts NaN, the best constant action is played.
     n_actions
-        K.
+        Number K of actions.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class SklearnPolicies(FeatureOracle):
     exact = False
     counts_rounds = True
     complexity_pairs = 8
-    """Pairs of fits that are enough to estimate G."""
+    """Number of pairs of fits for an estimate of G."""
 
     def __init__(self, estimator: Any, n_actions: int) -> None:
         from sklearn.base import is_classifier, is_regressor  # type: ignore[import-untyped]
@@ -82,8 +82,8 @@ class SklearnPolicies(FeatureOracle):
             hasattr(estimator, name) for name in ("fit", "predict", "get_params")
         ):
             raise InputTypeError(
-                "SklearnPolicies needs a scikit-learn classifier or regressor, an instance and "
-                f"not a class; got {estimator!r}."
+                "SklearnPolicies needs an instance (not a class) of a scikit-learn classifier or "
+                f"regressor; got {estimator!r}."
             )
         self.classifies = bool(is_classifier(estimator))
         if not self.classifies and not is_regressor(estimator):
@@ -108,11 +108,11 @@ class SklearnPolicies(FeatureOracle):
         return LaplaceNoise(contexts, self.n_actions, key, stream)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
-        """d log K, which holds for any class."""
+        """Return d log K, a bound for every class."""
         return len(contexts) * float(np.log(self.n_actions))
 
     def fit(self, rows: FloatArray, target: Any, weight: FloatArray) -> Any:
-        """A fitted clone of the estimator."""
+        """Return a fitted clone of the estimator."""
         from sklearn import config_context  # type: ignore[import-untyped]
         from sklearn.base import clone
         from sklearn.exceptions import ConvergenceWarning  # type: ignore[import-untyped]
@@ -134,7 +134,7 @@ class SklearnPolicies(FeatureOracle):
 
 
 class SklearnPolicy(Policy):
-    """Fitted models, or a constant action; actions on known contexts are looked up."""
+    """Policy of fitted models or of a constant action, with a table for known contexts."""
 
     def __init__(
         self,
@@ -167,11 +167,11 @@ class SklearnPolicy(Policy):
         return int(self.predict(row[None, :])[0])
 
     def among(self, context: FloatArray, available: NDArray[np.intp]) -> int:
-        """The best of some actions on a context.
+        """Return the best of the available actions on a context.
 
-        The policy's own action if it is one of them. Else by the models' scores: predicted losses,
-        or probabilities and decision values of a classifier that has them; where scores are equal,
-        by the totals of the constant actions.
+        If the policy's own action is available, it is the best. Otherwise the models' scores
+        decide: predicted losses, or a classifier's probabilities or decision values. Ties are
+        decided by the totals of the constant actions.
         """
         own = self(context)
         if own in available:
@@ -186,7 +186,7 @@ class SklearnPolicy(Policy):
         return int(best[self._constants[best].argmin()])
 
     def predict(self, rows: FloatArray) -> NDArray[np.intp]:
-        """Actions on several contexts at once."""
+        """Choose actions on several contexts in one call."""
         if not self.models:
             return np.full(len(rows), self.constant, np.intp)
         with explained(self.oracle.estimator, "predict with", rows), one_thread():
@@ -195,9 +195,9 @@ class SklearnPolicy(Policy):
             return found[0].astype(np.intp)
         losses = np.stack(found, axis=1)
         unknown = np.isnan(losses).any(axis=1)
-        if unknown.any():  # for instance where there is no neighbour within the radius
+        if unknown.any():  # for instance without a neighbour within the radius
             losses[unknown] = self._constants
-        # Rounding depends on how many rows are predicted at once, so near-equal scores count as
+        # Rounding depends on the number of rows in a prediction, so near-equal scores count as
         # ties.
         return np.asarray((losses <= losses.min(axis=1, keepdims=True) + self._tie).argmax(axis=1))
 
@@ -206,7 +206,7 @@ class SklearnPolicy(Policy):
 
 
 class SklearnObjective(Solved):
-    """The sum of the losses of each distinct context, and the number of its rounds."""
+    """Sum of the losses of each distinct context, and the number of its rounds."""
 
     oracle: SklearnPolicies
 
@@ -233,13 +233,13 @@ class SklearnObjective(Solved):
     settle = solve_then_add
 
     def _solve(self, draw: Draw) -> tuple[SklearnPolicy, float]:
-        """The leader under one draw, and its value."""
+        """Find the leader under one draw, and its value."""
         noise, number, scale = draw
         fakes = None
         if noise is not None and scale != 0.0:
             places = [self._rows.place(context) for context in noise.contexts]
             fakes = scale * noise.unit(number)
-        # In an order that does not depend on the order of the rounds.
+        # The order of the rows does not depend on the order of the rounds.
         lookup, order, rows = self._canonical()
         totals, counts = self._rows.totals, self._rows.counts
         if fakes is not None:
@@ -258,7 +258,7 @@ class SklearnObjective(Solved):
     def _fit(
         self, rows: FloatArray, totals: FloatArray, counts: FloatArray
     ) -> tuple[Sequence[Any], float] | None:
-        """Fitted models and their tolerance for ties; None if there is too little data."""
+        """Fit models; return them and their tolerance for ties, or None for too little data."""
         oracle = self.oracle
         gaps = totals.max(axis=1, keepdims=True) - totals
         if oracle.classifies:
@@ -278,7 +278,7 @@ class SklearnObjective(Solved):
         return models, _TIE * float(np.abs(means).max())
 
     def _canonical(self) -> tuple[dict[bytes, int], NDArray[np.intp], FloatArray]:
-        """The contexts sorted by their bytes: places in that order, the order, and the rows."""
+        """Sort the contexts by their bytes; return places in that order, the order and the rows."""
         index = self._rows.index
         if self._sorted is None or len(self._sorted[1]) != len(index):
             keys = sorted(index)
@@ -291,10 +291,11 @@ class SklearnObjective(Solved):
 def action_scores(
     models: Sequence[Any], row: FloatArray, n_actions: int, classifies: bool
 ) -> FloatArray:
-    """A score for each action on one context; small is good.
+    """Return a score for each action on one context; small is good.
 
-    For regressors the predicted losses; for a classifier minus its probabilities, or else minus its
-    decision values. If it has neither, known labels score 0 and unknown ones infinity.
+    The scores are the predicted losses of regressors, or minus the probabilities of a classifier,
+    or minus its decision values. If a classifier has neither, known labels score 0 and unknown
+    labels infinity.
     """
     if not classifies:
         return np.array([float(np.ravel(model.predict(row))[0]) for model in models])
@@ -307,15 +308,15 @@ def action_scores(
         values = np.ravel(model.decision_function(row))
         if len(values) == 1:
             values = np.array([-values[0], values[0]])
-        if len(values) == len(model.classes_):  # otherwise there is one for each pair of classes
+        if len(values) == len(model.classes_):  # otherwise one value for each pair of classes
             scores[model.classes_] = -values
     return scores
 
 
 def one_thread() -> Any:
-    """A context in which linear algebra runs in one thread.
+    """Return a context manager in which linear algebra runs in one thread.
 
-    Fits here are small and many, and rounding must not depend on the number of cores.
+    The fits are small and many, and rounding must not depend on the number of cores.
     """
     return _thread_pools().limit(limits=1)
 
@@ -328,10 +329,10 @@ def _thread_pools() -> Any:
 
 
 def weight_name(estimator: Any) -> str | None:
-    """The argument of `fit` that takes the weights of the rows, or None.
+    """Return the name of the argument of `fit` for the weights of the rows, or None.
 
-    In a pipeline it is that of the last step; a voting estimator passes weights on to all members,
-    a search or a transformed target to the estimator inside.
+    In a pipeline it is the argument of the last step. A voting estimator passes weights to all
+    members, and a search or a transformed target to the inner estimator.
     """
     from sklearn.base import MetaEstimatorMixin  # type: ignore[import-untyped]
     from sklearn.compose import TransformedTargetRegressor  # type: ignore[import-untyped]
@@ -355,7 +356,7 @@ def weight_name(estimator: Any) -> str | None:
 
 
 def seeded(estimator: Any) -> Any:
-    """A clone in which every random state is fixed."""
+    """Return a clone in which every random state is fixed."""
     from sklearn.base import clone  # type: ignore[import-untyped]
 
     copy = clone(estimator)
@@ -368,7 +369,7 @@ def seeded(estimator: Any) -> Any:
 
 
 def rows_needed(estimator: Any) -> int:
-    """The smallest number of rows for fitting and predicting: two, or the number of neighbours."""
+    """Return the least number of rows to fit and predict: two, or the number of neighbours."""
     params = estimator.get_params(deep=True)
     neighbours = (
         int(value)
@@ -387,7 +388,7 @@ def explained(estimator: Any, verb: str, rows: Any) -> Iterator[None]:
         raise ParameterError(
             f"SklearnPolicies cannot {verb} {short(estimator)} on {len(rows)} contexts of "
             f"{rows.shape[1]} features: {error}\n"
-            "It is fitted from the first rounds on, to arrays without column names: leave out "
-            "cross-validation and early stopping, which need many rows of every action, and let a "
-            "pipeline bring features into the form it wants."
+            "The estimator is fitted from the first rounds on, to arrays without column names. "
+            "Leave out cross-validation and early stopping, which need many rows of every action, "
+            "and transform features inside a pipeline."
         ) from error

@@ -17,24 +17,25 @@ from hannan.kernels.matroids import kruskal, kruskal_rows, tree_resample
 from hannan.oracles._combinatorial import Elements, Resampling, SetOracle
 from hannan.oracles._edges import Graph, as_read, read_graph
 
-_DENSE = 2000  # nodes up to which trees are counted by a determinant
-_FEW, _STEPS = 1000, 50  # nodes, and steps for each edge, up to which bottlenecks are faster
+_DENSE = 2000  # largest number of nodes for counting trees by a determinant
+_FEW, _STEPS = 1000, 50  # most nodes, and steps for each edge, for which bottlenecks are faster
 
 
 class SpanningTrees(SetOracle):
-    r"""The spanning trees of a connected undirected graph.
+    r"""Spanning trees of a connected undirected graph.
 
     Elements are the edges, in the order of `edges`; an action is the n - 1 edges of a tree. The
     leader is the cheapest tree for the totals :math:`\sum_s \ell_s(j)` of any sign, found by
-    Kruskal's rule: go through the edges from the cheapest on, ties to the smallest index, and
-    take each that closes no cycle.
+    Kruskal's algorithm: go through the edges from the cheapest on, ties to the smallest index, and
+    take each edge that closes no cycle.
 
     Parameters
     ----------
     graph
-        A networkx `Graph` or `MultiGraph`, whose edges keep the order of `graph.edges`; a frame of
-        pandas, polars or pyarrow with columns tail and head, source and target, or u and v; a
-        tuple of two arrays or columns; or a list of pairs of nodes. Nodes are any hashables.
+        Graph in one of four forms. A networkx `Graph` or `MultiGraph` keeps the order of
+        `graph.edges`. A frame of pandas, polars or pyarrow has columns tail and head, source and
+        target, or u and v. The other forms are a tuple of two arrays or columns, and a list of
+        pairs of nodes. Nodes are any hashables.
 
     Examples
     --------
@@ -64,7 +65,7 @@ class SpanningTrees(SetOracle):
         return super()._params_to_store() | {"graph": as_read(self.graph, self._graph)}
 
     def log_size(self, contexts: Sequence[Any]) -> float:
-        """The logarithm of the number of spanning trees, by the matrix-tree theorem."""
+        """Compute the log of the number of spanning trees by the matrix-tree theorem."""
         return self._log_trees
 
     @cached_property
@@ -88,7 +89,7 @@ class SpanningTrees(SetOracle):
 
     @cached_property
     def _incident(self) -> tuple[Elements, Elements, Elements]:
-        """The edges at each node: where they start in a list, the list, and the other ends."""
+        """Edges at each node: their starts in a list, the list, and the other ends."""
         ends = np.concatenate([self._tail, self._head])
         order = np.argsort(ends, kind="stable")
         starts = np.searchsorted(ends[order], np.arange(len(self.nodes) + 1))
@@ -97,7 +98,7 @@ class SpanningTrees(SetOracle):
 
     @cached_property
     def _steps(self) -> tuple[Any, ...] | None:
-        """The graph as `kernels.bottlenecks` takes it; None where it would take too many steps."""
+        """Graph in the form of `kernels.bottlenecks`; None if that takes too many steps."""
         n = len(self.nodes)
         found = elimination(self._tail, self._head, n) if n <= _FEW else None
         if found is None or len(found.ways) > _STEPS * len(self.edges):
@@ -135,7 +136,7 @@ def _check_connected(graph: Graph) -> None:
 
 
 class Elimination(NamedTuple):
-    """Which pair of nodes an edge connects, and the steps, one target after another."""
+    """Pair of nodes of each edge, and the elimination steps, one target after another."""
 
     pair: NDArray[np.int32]
     targets: NDArray[np.uint32]
@@ -145,7 +146,7 @@ class Elimination(NamedTuple):
 
 
 def elimination(tail: NDArray[np.intp], head: NDArray[np.intp], n_nodes: int) -> Elimination:
-    """Take out a node with the fewest neighbours, connect these, and so on; then the way back.
+    """Remove a node with the fewest neighbours, connect these, repeat; then reverse the order.
 
     Examples
     --------
@@ -167,7 +168,7 @@ def elimination(tail: NDArray[np.intp], head: NDArray[np.intp], n_nodes: int) ->
             pairs[e] = pair(u, v)
             near[u].add(v)
             near[v].add(u)
-    through: dict[int, list[tuple[int, int]]] = {}  # of each pair, by nodes that are out
+    through: dict[int, list[tuple[int, int]]] = {}  # for each pair, paths over removed nodes
     there: list[tuple[int, list[tuple[int, int]]]] = []
     back: list[tuple[int, list[tuple[int, int]]]] = []
     while near:

@@ -1,4 +1,4 @@
-"""One feature, one cut, an action on each side."""
+"""Decision stumps: one feature, one cut, an action on each side."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from hannan.oracles._histograms import BinnedObjective, BinnedOracle
 class Stumps(BinnedOracle):
     r"""Decision stumps: one feature, one cut, an action on each side; and constants.
 
-    A stump is :math:`x \mapsto b` where :math:`x_f \ge \theta`, else a. The total loss of each
-    action below every cut θ of every feature f is a sufficient statistic, so the leader is exact
-    and a round costs O(features × bins × K), whatever t and the number of contexts are.
+    A stump plays b if :math:`x_f \ge \theta`, else a. The total loss of each action below every cut
+    θ of every feature f is a sufficient statistic. So the leader is exact, and a round costs
+    O(features × bins × K) for every t and every number of contexts.
 
-    The cuts are fixed by the set X of perturbed contexts: all values of a feature if there are at
-    most `n_bins` of them on X, so that no stump is left out, else n_bins - 1 values evenly spread
-    among them. Before there is noise, the contexts seen so far take the place of X. In an open
-    world cuts follow X until 4096 distinct contexts have been seen. With `edges` the class is fixed
-    from the start.
+    The set X of perturbed contexts determines the cuts: all values of a feature if it has at
+    most `n_bins` values on X, so that no stump is missing; otherwise n_bins - 1 values evenly
+    spread among them. Before there is noise, X is the set of contexts seen so far. If the contexts
+    are not known in advance, cuts follow X until 4096 distinct contexts have been seen. With
+    `edges` the class is fixed from the start.
 
     Ties go to constants, the smallest action first; then to the smallest feature, the largest
     cut, the smallest action below it, the smallest from it on.
@@ -35,11 +35,11 @@ class Stumps(BinnedOracle):
     Parameters
     ----------
     n_actions
-        K.
+        Number K of actions.
     n_bins
-        Most bins of a feature, one more than its cuts.
+        Largest number of bins of a feature, one more than its cuts. Default: 32.
     edges
-        For each feature an array of rising cuts, in place of those found on X.
+        Array of rising cuts for each feature, instead of the cuts found on X. Default: None.
 
     Examples
     --------
@@ -60,12 +60,12 @@ class Stumps(BinnedOracle):
         return BinnedObjective(self)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
-        r""":math:`\log(K + K(K-1)C)`, where C cuts tell some of these contexts apart."""
+        r"""Return :math:`\log(K + K(K-1)C)` for C cuts that separate some of these contexts."""
         K = self.n_actions
         return math.log(K + K * (K - 1) * len(self.partitions(contexts)))
 
     def separates(self, contexts: Sequence[Any]) -> bool:
-        """Whether no two cuts split these contexts the same way, and each splits them."""
+        """Return whether each cut splits these contexts, and no two cuts split them equally."""
         n_cuts = int(self.cuts_on(contexts).n_cuts.sum())
         return self.n_actions == 1 or len(self.partitions(contexts)) == n_cuts
 
@@ -75,7 +75,7 @@ class Stumps(BinnedOracle):
 
 @dataclass(eq=False, repr=False)
 class CutPolicy(Policy):
-    """One side where `x[feature] >= threshold`, another one else; a constant if feature is -1."""
+    """One side if `x[feature] >= threshold`, otherwise the other; a constant if feature is -1."""
 
     oracle: BinnedOracle
     feature: int
@@ -84,20 +84,20 @@ class CutPolicy(Policy):
     above: Any
 
     def side(self, row: FloatArray) -> Any:
-        """What is on the side of a row."""
+        """Return the policy or action on the side of a context."""
         high = self.feature >= 0 and row[self.feature] >= self.threshold
         return self.above if high else self.below
 
 
 class StumpPolicy(CutPolicy):
-    """The action `above` where `x[feature] >= threshold`, else the action `below`."""
+    """Policy that plays `above` if `x[feature] >= threshold`, else `below`."""
 
     def __call__(self, context: Any = None) -> int:
         return self.side(self.oracle.check_context(context))  # type: ignore[no-any-return]
 
     @property
     def rule(self) -> str:
-        """The policy in words."""
+        """Policy in words."""
         if self.feature < 0:
             return str(self.below)
         return f"{self.above} if x[{self.feature}] >= {self.threshold:g} else {self.below}"
@@ -107,7 +107,7 @@ class StumpPolicy(CutPolicy):
 
 
 def decode_stump(oracle: BinnedOracle, code: NDArray[np.int64], grid: Grid) -> StumpPolicy:
-    """The policy behind feature (-1 for a constant), cut and the two actions."""
+    """Make the policy from a feature (-1 for a constant), a cut and two actions."""
     feature, cut, below, above = (int(i) for i in code)
     threshold = -math.inf if feature < 0 else float(grid.edges[feature, cut])
     return StumpPolicy(oracle, feature, threshold, below, above)

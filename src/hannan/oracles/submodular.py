@@ -22,7 +22,7 @@ from hannan.oracles._totals import Total
 
 Mask = NDArray[np.bool_]
 Network = tuple[Arcs, FloatArray, FloatArray]
-"""Arcs, their capacities, and what to add to the weights of the nodes."""
+"""Arcs, their capacities, and additions to the weights of the nodes."""
 
 
 class Submodular(SetOracle):
@@ -32,26 +32,27 @@ class Submodular(SetOracle):
     function of `hannan.losses`, any `LossFunction`, or a vector of losses of the elements, which is
     linear. The minimiser of the total and the noise is found exactly:
 
-    - linear: the elements of negative total;
-    - a function of the number of elements, and linear: one sort;
-    - sums of cut functions, coverage, capped and cardinality functions: one maximum flow;
-    - anything else: the minimum-norm-point algorithm of Fujishige and Wolfe, which ends when a
-      lower bound meets the value (to about 1e-10 of the size of the function).
+    - For linear totals: the elements of negative total.
+    - For a function of the number of elements plus a linear one: one sort.
+    - For sums of cut functions, coverage, capped and cardinality functions: one maximum flow.
+    - For other functions: the minimum-norm-point algorithm of Fujishige and Wolfe, which ends when
+      a lower bound meets the value (to about 1e-10 of the size of the function).
 
-    Ties go to the smallest set; there is one that all minimisers contain.
+    Ties go to the smallest set, which exists because all minimisers contain it.
 
     Parameters
     ----------
     n
-        K, the number of elements.
+        Number K of elements.
     checks
-        The number of random pairs of sets on which a function not known to be submodular is tested
-        when it is first seen. One that fails is refused; one that passes need not be submodular.
+        Number of random pairs of sets on which a function not known to be submodular is tested
+        when it first occurs. A function that fails raises `LossError`; a function that passes need
+        not be submodular. Default: 32.
 
     Notes
     -----
-    Distinct coverage, concave-of-modular and user-defined functions are kept one by one; for others
-    the memory does not grow. Losses that are not linear need full information.
+    Distinct coverage, concave-of-modular and user-defined functions are stored separately; for
+    other functions the memory does not grow. Losses that are not linear need full information.
 
     Examples
     --------
@@ -86,7 +87,7 @@ class Submodular(SetOracle):
         return self.n * math.log(2.0)
 
     def complexity(self, contexts: Sequence[Any]) -> float:
-        """n/2: the sum of the positive variates."""
+        """Return n/2, the expected sum of the positive variates."""
         return 0.5 * self.n
 
     def _solve(self, costs: FloatArray) -> Elements:
@@ -94,7 +95,7 @@ class Submodular(SetOracle):
 
 
 class SubmodularObjective(Total):
-    """The sum of the losses, like terms added up."""
+    """Sum of the losses, with like terms combined."""
 
     oracle: Submodular
 
@@ -121,7 +122,7 @@ class SubmodularObjective(Total):
         draw: Draw,
         available: Available = None,
     ) -> Action:
-        """Solve first and add afterwards: if a user's function fails, nothing has changed."""
+        """Solve first and add afterwards, so a failure of the user's function changes nothing."""
         after = self.copy()
         after.add(context, losses)
         action = after.action(context, draw)
@@ -159,7 +160,8 @@ class SubmodularObjective(Total):
     def _check(self, terms: Terms) -> None:
         if terms.n != self.oracle.n:
             raise LossError(
-                f"The loss function is on {terms.n} elements; Submodular has {self.oracle.n}."
+                f"The loss function must have {self.oracle.n} elements, as Submodular has; got a "
+                f"function of {terms.n}."
             )
         for key, (function, _) in terms.others.items():
             if key not in self.total.others:
@@ -173,7 +175,7 @@ class SubmodularObjective(Total):
         return scale * noise.row(number).astype(np.float64)
 
     def _best(self, fakes: FloatArray) -> Mask:
-        """The smallest minimiser of the total plus these losses of the elements."""
+        """Return the smallest minimiser of the total plus these losses of the elements."""
         total, n = self.total, self.oracle.n
         costs = total.modular + fakes
         if not total.is_cut:
@@ -191,7 +193,7 @@ class SubmodularObjective(Total):
 
 
 def minimise_by_values(total: Terms, fakes: FloatArray) -> Mask:
-    """The smallest minimiser, from values alone."""
+    """Find the smallest minimiser from values alone."""
 
     def chain(order: Elements) -> FloatArray:
         values = total.chain(order)
@@ -202,7 +204,7 @@ def minimise_by_values(total: Terms, fakes: FloatArray) -> Mask:
 
 
 def _by_size(costs: FloatArray, levels: FloatArray | None) -> Mask:
-    """The smallest minimiser of a concave function of the size, and linear losses."""
+    """Find the smallest minimiser of a concave function of the size plus linear losses."""
     if levels is None:
         return costs < 0.0
     order = np.argsort(costs, kind="stable")
@@ -214,10 +216,10 @@ def _by_size(costs: FloatArray, levels: FloatArray | None) -> Mask:
 
 
 def _network(total: Terms) -> Network:
-    """A graph whose cuts, minimised over the nodes beyond the elements, are the total.
+    """Make a graph whose cuts, minimised over the additional nodes, are the total.
 
-    The term p min(w(A), c) takes one such node y, of weight p c, with arcs of capacity p w(j) from
-    every j to it: either all of those from A are cut, or y is inside and costs p c.
+    The term p min(w(A), c) takes one additional node y of weight p c, with arcs of capacity p w(j)
+    from every j to y. Either all arcs from A are cut, or y is inside and costs p c.
     """
     caps = [(bend.weights, bend.cap, count) for bend, count in total.bends.values()]
     if total.levels is None:

@@ -25,29 +25,30 @@ from hannan.oracles._combinatorial import (
     prefix_sums,
 )
 
-_MOST_COMPUTED = 64  # m up to which computing a propensity is cheaper than drawing
+_MOST_COMPUTED = 64  # largest m for which computing a propensity is cheaper than drawing
 
 
 class Subsets(SetOracle):
-    r"""All sets of m out of n items, or of at most m: slates, portfolios, panels.
+    r"""All sets of m out of n items, or of at most m: slates, portfolios, committees.
 
     The leader for past losses is the m items with the smallest totals
-    :math:`\sum_s \ell_s(j)`; where at most m may be chosen, those of them that are negative.
-    Ties go to the smallest item. A partial sort finds it in one pass over the totals.
+    :math:`\sum_s \ell_s(j)`; with `exactly=False` only the items of negative total among them.
+    Ties go to the smallest item. A partial sort finds the leader in one pass over the totals.
 
     Semi-bandit learners need no resampling draws here: for m up to 64 the probability of an item to
-    be chosen is computed, to a relative error of about 1e-6.
+    be chosen is computed, with a relative error of about 1e-6.
 
     Parameters
     ----------
     n
-        K, the number of items.
+        Number K of items.
     m
-        How many are chosen.
+        Number of chosen items, from 1 to n.
     exactly
-        Whether exactly m are chosen; otherwise m at most, none perhaps.
+        Whether an action has exactly m items. If False, it has at most m items, perhaps none.
+        Default: True.
     labels
-        A name for each item, by which `items` and policies tell them.
+        Name of each item, for `items` and the display of policies. Default: None.
 
     Examples
     --------
@@ -59,7 +60,7 @@ class Subsets(SetOracle):
     >>> learner.best_policy()(None)
     array([1, 4])
 
-    Of losses that may be negative, at most two:
+    At most two items, with losses that may be negative:
 
     >>> total = hn.oracles.Subsets(4, 2, exactly=False).objective()
     >>> total.add(None, np.array([0.5, -1.0, 0.0, 2.0]))
@@ -83,7 +84,7 @@ class Subsets(SetOracle):
         return SubsetObjective(self)
 
     def items(self, action: Action) -> list[Any]:
-        """The chosen items by name.
+        """Return the names of the chosen items.
 
         >>> import hannan as hn
         >>> hn.oracles.Subsets(3, 2, labels=["tea", "rice", "oil"]).items(np.array([0, 2]))
@@ -99,7 +100,7 @@ class Subsets(SetOracle):
         return log_subsets(self.n, self.m, self.exactly)
 
     def complexity(self, contexts: Sequence[Any]) -> float:
-        """The expected sum of the m largest of n Laplace variates, exactly."""
+        """Return the expected sum of the m largest of n Laplace variates, exactly."""
         return mean_of_largest(self.n, self.m, self.exactly)
 
     def interval_minima(
@@ -118,7 +119,7 @@ class Subsets(SetOracle):
 
 
 class SubsetObjective(SetObjective):
-    """The total loss of every item."""
+    """Total loss of every item."""
 
     oracle: Subsets
 
@@ -146,7 +147,7 @@ class SubsetObjective(SetObjective):
         plus: Plus = None,
         available: Available = None,
     ) -> tuple[FloatArray, int]:
-        """The mean weight (1 - (1-q)^L)/q from computed q; for large sets, by drawing."""
+        """Compute the mean weight (1 - (1-q)^L)/q from q; for large sets, draw the weights."""
         oracle = self.oracle
         if draw.scale == 0.0 or oracle.m > _MOST_COMPUTED or self._replaces(available):
             return super().weights(context, elements, draw, limit, successes, plus, available)
@@ -162,12 +163,12 @@ class SubsetObjective(SetObjective):
 
 
 def log_subsets(n: int, m: int, exactly: bool = True) -> float:
-    """log of the number of sets of m out of n, or of m at most."""
+    """Return the log of the number of sets of m out of n, or of at most m."""
     return float(np.logaddexp.reduce(_log_binomials(n)[m if exactly else 0 : m + 1]))
 
 
 def mean_of_largest(n: int, m: int, exactly: bool = True) -> float:
-    r"""Expected sum of the m largest of n unit Laplace variates (of the positive ones among them).
+    r"""Compute the expected sum of the m largest (or positive) of n unit Laplace variates.
 
     Given that p of them are positive, those are p exponentials, whose j-th largest has mean
     :math:`H_p - H_{j-1}` with H the harmonic numbers; and if p < m, the rest of the sum is minus
@@ -188,6 +189,6 @@ def mean_of_largest(n: int, m: int, exactly: bool = True) -> float:
 
 
 def _log_binomials(n: int) -> FloatArray:
-    """log of n choose 0, 1, …, n."""
+    """Compute the log of n choose 0, 1, …, n."""
     factorials = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
     return np.asarray(factorials[n] - factorials - factorials[::-1])

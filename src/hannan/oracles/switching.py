@@ -1,4 +1,4 @@
-"""Sequences of policies that change now and then."""
+"""Sequences of policies with a limited number of switches."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hannan.oracles.finite_policies import FinitePolicies
 
 
 class Switching(Timed):
-    r"""Sequences of policies of another class that switch at most k times.
+    r"""Sequences of policies of another class with at most k switches.
 
     Contexts are pairs :math:`(t, x_t)` of the number of the round, from 0, and a context of
     `base`; the leader is
@@ -31,13 +31,13 @@ class Switching(Timed):
               \quad\text{over } \#\{t > 0 : \pi_t \ne \pi_{t-1}\} \le k .
 
     Regret against this class is regret against the best sequence of policies. Learners also take
-    bare contexts :math:`x_t`, as they know the number of the round. The future contexts must be
-    known, or at least their number, as they are perturbed too. Leaders are found by dynamic
-    programming over time.
+    bare contexts :math:`x_t`, because they know the number of the round. The future contexts, or at
+    least their number, must be known, because the noise perturbs them, too. Leaders are found by
+    dynamic programming over time.
 
-    *Listed policies* (`FinitePolicies`): O(TkN) for a draw, and O(kN) a round for a draw that is
-    used again at later times (noise="once"). Ties: the smallest first policy, which is followed
-    while that is no worse; then the smallest that is as good, and so on.
+    *Listed policies* (`FinitePolicies`): O(TkN) for a draw, and O(kN) per round for a draw that is
+    reused at later times (noise="once"). Ties: the smallest first policy, for as long as it is no
+    worse; then the smallest policy that is as good, and so on.
 
     *Any other class*: O(T²k), from the minimal totals of all T(T+1)/2 intervals of time. Ties: the
     longest first interval, then the longest second one, and so on; in each the leader of `base`.
@@ -45,22 +45,23 @@ class Switching(Timed):
     Parameters
     ----------
     base
-        The class whose policies are followed.
+        Inner oracle: the class whose policies the sequences contain.
     switches
-        k.
+        Largest number k of switches.
     sequence
-        The contexts of `base` in the order they will arrive; an integer T where it has none; or
-        None, and then learners are given pairs, `contexts=[(0, x_0), (1, x_1), …]`.
+        Contexts of `base` in the order of their arrival; an integer T if `base` has no contexts.
+        Default: None; then learners need pairs, `contexts=[(0, x_0), (1, x_1), …]`.
     grid
-        b: switches only in rounds b, 2b, 3b, …. A draw then costs T/b in place of T, and the best
-        sequence is worse by at most :math:`k \lfloor b/2 \rfloor R`, R the range of the losses of
-        a round.
+        Distance b of possible switches: only in rounds b, 2b, 3b, …. A draw then costs T/b instead
+        of T, and the best sequence is worse by at most :math:`k \lfloor b/2 \rfloor R`, R the range
+        of the losses of a round. Default: 1.
     method
-        "policies" (listed ones), "intervals" (any), or "auto", which chooses.
+        "policies" (for listed policies), "intervals" (for any class), or "auto", which chooses
+        between them. Default: "auto".
     reluctance
-        What a self-tuned learner charges itself for each switch of a sequence, on top of the
-        losses, so that a few lucky rounds do not make it switch. It adds at most k times itself to
-        the bound. None: R log(TN) for N policies; 0: no charge.
+        Charge of a self-tuned learner for each switch of a sequence, in addition to the losses, so
+        that it does not switch after a few lucky rounds. It adds at most k times itself to the
+        regret bound. Default: None, for R log(TN) with N policies; 0 for no charge.
 
     Examples
     --------
@@ -114,8 +115,8 @@ class Switching(Timed):
         self.reluctance = reluctance
         if method == "policies" and not isinstance(base, FinitePolicies):
             raise ParameterError(
-                f"method='policies' goes through listed policies and needs FinitePolicies as base; "
-                f"got {base!r}. Use method='intervals'."
+                f"method='policies' needs FinitePolicies as base; got {base!r}. Use "
+                "method='intervals'."
             )
         self.listed = isinstance(base, FinitePolicies) and method != "intervals"
         """Whether the programme runs over listed policies, and not over intervals."""
@@ -130,7 +131,7 @@ class Switching(Timed):
         self.levels = int(min(switches + 1, cells))
         """The largest number of pieces of a sequence."""
 
-    # Noise on every round of the game is more than such a class needs except in the worst case.
+    # Except in the worst case, the class needs less noise than on every round.
     eagerness = 4.0
 
     @property
@@ -139,28 +140,28 @@ class Switching(Timed):
 
     @property
     def complexity_pairs(self) -> int:
-        """Fewer for intervals, which are slow; the noise averages out over many rounds."""
+        """Number of pairs of draws for an estimate of G; fewer for intervals, which are slow."""
         return 64 if self.listed else 16
 
     @property
     def contexts(self) -> list[Pair] | None:
-        """The pairs (t, x_t) where the sequence is known."""
+        """Pairs (t, x_t), if the sequence is known; otherwise None."""
         return self._pairs
 
     def check_context(self, context: Any) -> Pair:
         if not _is_pair(context) or context[0] < 0:
             raise ContextError(
-                "The contexts of Switching are pairs (t, x), t the number of the round from 0; got "
-                f"{context!r}."
+                "The contexts of Switching must be pairs (t, x), t the number of the round from 0; "
+                f"got {context!r}."
             )
         self._check_time(context[0], context)
         return int(context[0]), self.base.check_context(context[1])
 
     def at(self, time: int, context: Any) -> Pair:
-        """The pair of a bare context that arrives at this time; pairs are returned unchanged.
+        """Return the pair of a bare context that arrives at this time; return pairs unchanged.
 
-        An ambiguous context counts as the bare context if that was announced for this time, and as
-        a pair if the pair was announced; without a sequence, as a pair.
+        An ambiguous context counts as a bare context if `sequence` announces it for this time, and
+        as a pair if `sequence` announces the pair. Without a sequence it counts as a pair.
         """
         if self._keys is None:
             if _is_pair(context):
@@ -180,7 +181,7 @@ class Switching(Timed):
         )
 
     def _known(self, time: int, context: Any) -> Pair | None:
-        """The pair, if it was announced."""
+        """Return the pair, if `sequence` announces it."""
         assert self._keys is not None
         if not 0 <= time < len(self._keys):
             return None
@@ -201,18 +202,18 @@ class Switching(Timed):
         return context[0], self.base.key(context[1])
 
     def cell(self, context: Pair) -> int:
-        """The number of the interval between two possible switches, from 0."""
+        """Return the number of the interval between two possible switches, from 0."""
         return context[0] // self.grid
 
     def cells(self, contexts: Sequence[Pair]) -> NDArray[np.int64]:
-        """The cell of each pair."""
+        """Return the cell of each pair."""
         return np.array([t for t, _ in contexts], np.int64) // self.grid
 
     def objective(self) -> Objective:
         return PolicySequences(self) if self.listed else IntervalSequences(self)
 
     def start(self, contexts: Sequence[Any], width: float) -> Objective:
-        """A total that charges for switches."""
+        """Return a total that charges for switches."""
         price = self.reluctance
         if price is None:
             price = width * self._log_changes(contexts) if math.isfinite(width) else 0.0
@@ -222,7 +223,7 @@ class Switching(Timed):
         return total
 
     def _log_changes(self, contexts: Sequence[Any]) -> float:
-        """log of the number of ways to switch once."""
+        """Return the log of the number of ways to switch once."""
         cells = len(np.unique(self.cells(contexts)))
         size = self.base.log_size(self.base.check_contexts([x for _, x in contexts]))
         return math.log(max(1, cells)) + (math.log(self.n_actions) if size is None else size)
@@ -232,7 +233,7 @@ class Switching(Timed):
         return kind(self, contexts, key, stream, memory)
 
     def log_size(self, contexts: Sequence[Any]) -> float | None:
-        r""":math:`\log \sum_{i \le k} \binom{C-1}{i} N (N-1)^i` for C cells of time."""
+        r"""Return :math:`\log \sum_{i \le k} \binom{C-1}{i} N (N-1)^i` for C cells of time."""
         if not len(contexts):
             return 0.0
         size = self.base.log_size(self.base.check_contexts([x for _, x in contexts]))
@@ -242,13 +243,13 @@ class Switching(Timed):
 
     @cached_property
     def listing(self) -> Listing:
-        """What the listed policies play."""
+        """Actions of the listed policies."""
         assert isinstance(self.base, FinitePolicies)
         return Listing(self.base)
 
 
 def log_sequences(cells: int, switches: int, log_size: float) -> float:
-    r"""log of the number of sequences of N policies that switch at most k times.
+    r"""Return the log of the number of sequences of N policies with at most k switches.
 
     >>> round(math.exp(log_sequences(3, 1, math.log(2))))
     6
@@ -275,23 +276,22 @@ def _check_base(base: Any) -> Oracle:
         raise InputTypeError(f"Switching needs an oracle as its base; got {base!r}.")
     if isinstance(base, Switching):
         raise ParameterError(
-            "Switching needs a base that does not switch itself: give it the base of the other one."
+            "Switching needs a base without switches; got another Switching. Pass its base instead."
         )
     if base.takes_functions:
         raise ParameterError(
-            f"Switching needs a base with a loss for each element; {base!r} takes loss functions, "
-            "whose totals over intervals of time are not kept."
+            f"Switching needs a base with a loss for each element; {base!r} takes loss functions. "
+            "Use another base."
         )
     if base.n_actions is None:
         raise ParameterError(
-            f"Switching needs a base that knows its number of actions; give {base!r} its "
-            "n_actions=."
+            f"Switching needs a base with a known number of actions; pass n_actions= to {base!r}."
         )
     return base
 
 
 def _announced(owner: Switching, base: Oracle, sequence: Any) -> list[Pair] | None:
-    """The pairs (t, x_t), checked."""
+    """Check a sequence, and return the pairs (t, x_t)."""
     if sequence is None:
         return None
     if isinstance(sequence, Integral):

@@ -23,13 +23,13 @@ from hannan.perturbation import Blocks, LaplaceNoise
 
 
 class Thresholds(Oracle):
-    r"""Policies on the line: one action below a threshold, another from it on.
+    r"""Threshold policies on one feature: an action below θ, and an action from θ on.
 
-    They play b where :math:`x \ge \theta`, else a, for all a, b and θ. A threshold between two
+    They play b if :math:`x \ge \theta`, else a, for all a, b and θ. A threshold between two
     neighbouring contexts splits the total loss, so with the n distinct contexts seen or perturbed
     in order, sums from the right give all values
-    :math:`\min_a \sum_{x_s < \theta} \ell_s(a) + \min_b \sum_{x_s \ge \theta} \ell_s(b)`: exact,
-    O(nK) a leader, whatever the number of rounds.
+    :math:`\min_a \sum_{x_s < \theta} \ell_s(a) + \min_b \sum_{x_s \ge \theta} \ell_s(b)`. Leaders
+    are exact and cost O(nK) for any number of rounds.
 
     Ties go to constants, the smallest action first; then to the largest θ, the smallest a, the
     smallest b. A leader's θ is always a context.
@@ -37,7 +37,7 @@ class Thresholds(Oracle):
     Parameters
     ----------
     n_actions
-        K.
+        Number K of actions.
 
     Examples
     --------
@@ -61,20 +61,20 @@ class Thresholds(Oracle):
         self.n_actions: int = check_integer(self, "n_actions", n_actions, 1)
 
     def check_context(self, context: Any) -> Any:
-        """A context is a finite real number, or a row with one feature."""
+        """Check that a context is a finite real number, or a vector with one feature."""
         if type(context) is float and math.isfinite(context):
             return context
         number = as_scalar(context)
         if isinstance(number, list | tuple) or hasattr(number, "__array__"):
             try:
                 found = np.ravel(np.asarray(number, dtype=object))
-            except Exception:  # what others write in __array__ may raise anything
+            except Exception:  # __array__ of other packages may raise any exception
                 found = np.empty(0)
             number = as_scalar(found[0]) if len(found) == 1 else number
         if isinstance(number, Rational) or (isinstance(number, Real) and math.isfinite(number)):
             return number
         raise ContextError(
-            "The contexts of Thresholds are finite numbers, or rows with one feature; got "
+            "The contexts of Thresholds must be finite numbers, or lists of one number; got "
             f"{str(context)[:100]!r}."
         )
 
@@ -85,17 +85,17 @@ class Thresholds(Oracle):
         return ThresholdNoise(contexts, self.n_actions, key, stream, memory)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
-        r""":math:`\log(K + K(K-1)(d-1))`: exactly the policies that differ on d contexts."""
+        r"""Return :math:`\log(K + K(K-1)(d-1))`, exact for policies that differ on d contexts."""
         K = self.n_actions
         return math.log(K + K * (K - 1) * (len(set(contexts)) - 1))
 
     def separates(self, contexts: Sequence[Any]) -> bool:
-        """No finite set separates: two thresholds can lie between neighbouring contexts."""
+        """Return False: two thresholds can lie between neighbouring contexts of any finite set."""
         return self.n_actions == 1
 
 
 class ThresholdPolicy(Policy):
-    """`above` where `x >= threshold`, else `below`; a constant if there is no threshold."""
+    """Policy that plays `above` if `x >= threshold`, else `below`; a constant if no threshold."""
 
     def __init__(self, oracle: Thresholds, threshold: Any, below: int, above: int) -> None:
         self.oracle = oracle
@@ -116,7 +116,7 @@ class ThresholdPolicy(Policy):
 
 
 class ThresholdObjective(BlockObjective):
-    """The total loss vector of each distinct context, in order."""
+    """Total loss vector of each distinct context, in order."""
 
     oracle: Thresholds
     _kernel = kernel
@@ -133,7 +133,7 @@ class ThresholdObjective(BlockObjective):
         self._points: list[Any] = []
         self._totals = np.zeros((0, oracle.n_actions))
         self._met: Noise | None = None
-        self._places = np.zeros(0, np.int64)  # of the perturbed contexts among the points
+        self._places = np.zeros(0, np.int64)  # places of the perturbed contexts among the points
 
     def add(self, context: Any, losses: FloatArray) -> None:
         place = bisect_left(self._points, context)
@@ -150,7 +150,7 @@ class ThresholdObjective(BlockObjective):
     def _blocks(self, noise: Noise | None) -> Blocks | None:
         if not isinstance(noise, ThresholdNoise):
             return None
-        if noise is not self._met:  # the perturbed contexts become points too
+        if noise is not self._met:  # add the perturbed contexts to the points
             points = sorted({*self._points, *noise.points})
             totals = np.zeros((len(points), self.n_actions))
             totals[[bisect_left(points, x) for x in self._points]] = self._totals

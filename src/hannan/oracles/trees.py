@@ -1,4 +1,4 @@
-"""Axis-aligned trees."""
+"""Axis-aligned decision trees."""
 
 from __future__ import annotations
 
@@ -19,31 +19,32 @@ from hannan.oracles._histograms import BinnedNoise, BinnedObjective, BinnedOracl
 from hannan.oracles._totals import FeatureRows, Solved
 from hannan.oracles.stumps import CutPolicy, StumpPolicy, decode_stump
 
-_DEEPEST = 100  # of trees grown by functions that call themselves
+_DEEPEST = 100  # largest depth, because trees are grown by recursion
 
 
 class Trees(BinnedOracle):
     r"""Decision trees of bounded depth, with an action in each leaf.
 
     A path holds at most `depth` cuts :math:`x_f \ge \theta`. Depth 1 is `Stumps`. At depth 2 the
-    leader is exact: totals are kept for every pair of cuts. A leader costs O((features × bins)² K),
-    and so much memory; no cost grows with t.
+    leader is exact: totals are stored for every pair of cuts. A leader costs time and memory
+    O((features × bins)² K), and no cost grows with t.
 
     Deeper trees are grown greedily: the root cut is that of the best tree of depth 2, then each
-    side is treated the same way with one level less. The result need not be the best tree: `exact`
-    is False, and no theorem applies. A leader costs O(contexts × features² × bins × K) a level.
+    side is treated in the same way with one level less. The result need not be the best tree:
+    `exact` is False, and no theorem applies. A leader costs O(contexts × features² × bins × K) per
+    level.
 
     Cuts are found as in `Stumps`. Ties go to stumps in their order; then to the smallest root
-    feature, its largest cut, the first stump below it, the first from it on.
+    feature, its largest cut, the first stump below the cut, the first stump from the cut on.
 
     Parameters
     ----------
     n_actions
-        K.
+        Number K of actions.
     depth
-        Most cuts on a path.
+        Largest number of cuts on a path, from 1 to 100. Default: 2.
     n_bins, edges
-        As in `Stumps`.
+        Largest number of bins of a feature (default: 16), or cuts of each feature, as in `Stumps`.
 
     Examples
     --------
@@ -73,9 +74,9 @@ class Trees(BinnedOracle):
         return BinnedObjective(self) if self.depth <= 2 else GreedyObjective(self)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
-        r"""From :math:`N_{D+1} \le N_D + C N_D (N_D - 1)` and :math:`N_0 = K`, at most d log K.
+        r"""Bound log N by :math:`N_{D+1} \le N_D + C N_D (N_D - 1)`, :math:`N_0 = K`, and d log K.
 
-        C is the number of cuts that tell some of these contexts apart.
+        C is the number of cuts that separate some of these contexts.
         """
         K, d = self.n_actions, len(contexts)
         cuts = len(self.partitions(contexts))
@@ -87,7 +88,7 @@ class Trees(BinnedOracle):
         return math.log(N)
 
     def separates(self, contexts: Sequence[Any]) -> bool | None:
-        """Known only if there is one action, or no cut splits the contexts."""
+        """Return the answer if there is one action or no cut splits the contexts, else None."""
         if self.n_actions == 1:
             return True
         n_cuts = int(self.cuts_on(contexts).n_cuts.sum())
@@ -106,7 +107,7 @@ class Trees(BinnedOracle):
 
 
 class TreePolicy(CutPolicy):
-    """The policy `above` where `x[feature] >= threshold`, else the policy `below`."""
+    """Policy that follows `above` if `x[feature] >= threshold`, else `below`."""
 
     def __call__(self, context: Any = None) -> Any:
         row = self.oracle.check_context(context)
@@ -126,7 +127,7 @@ def _indented(policy: Policy) -> str:
 
 
 class GreedyObjective(Solved):
-    """The total loss vector of each distinct context, for trees grown from the root."""
+    """Total loss vector of each distinct context, for trees grown from the root."""
 
     oracle: Trees
     draws_in_batches = False
@@ -152,7 +153,7 @@ class GreedyObjective(Solved):
         self._rows = FeatureRows(oracle.n_actions)
         self._met: object | None = None  # the noise that determined the cuts
         self._grid = oracle.grid
-        self._counts: FloatArray = np.zeros((0, 0))  # of the rows; recomputed when outdated
+        self._counts: FloatArray = np.zeros((0, 0))  # counts of the rows; recomputed when outdated
         self._places = np.zeros(0, np.intp)
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
@@ -179,7 +180,7 @@ class GreedyObjective(Solved):
     def _node(
         self, members: NDArray[np.intp], totals: FloatArray, depth: int
     ) -> tuple[Policy, float]:
-        """The tree for some of the rows."""
+        """Grow the tree for some of the rows."""
         assert self._grid is not None
         code = np.empty(10, np.int64)
         shape = self._grid.shape(self.n_actions)
@@ -194,7 +195,7 @@ class GreedyObjective(Solved):
         return TreePolicy(self.oracle, int(feature), threshold, low, high), low_value + high_value
 
     def _agree(self, noise: Noise | None) -> NDArray[np.intp]:
-        """Update cuts and counts; returns the rows of the perturbed contexts."""
+        """Update cuts and counts; return the rows of the perturbed contexts."""
         if isinstance(noise, BinnedNoise) and noise is not self._met:
             self._met = noise
             self._places = np.array([self._rows.place(row) for row in noise.rows], np.intp)
