@@ -274,7 +274,7 @@ def test_the_number_of_features_is_that_of_the_first_row_learned():
     assert predictor.advise([1.0, 2.0, 3.0])[0] == 0
     assert predictor.predict([1.0]).tolist() == [0.0] * K
     predictor.learn([1.0, 2.0], 1, 0.5)
-    with pytest.raises(hn.ContextError, match="Blend has seen contexts with 2 features"):
+    with pytest.raises(hn.ContextError, match="Blend needs contexts with 2 features"):
         predictor.advise([1.0, 2.0, 3.0])
 
 
@@ -321,7 +321,7 @@ def test_what_is_refused_changes_nothing(kind, shared, given, error, message):
 @pytest.mark.parametrize("ask", ["advise", "predict", "estimate", "widths"])
 def test_rows_with_holes_are_refused(ask):
     predictor = taught(ready(hn.predictors.Blend()), played(3, 2, "one"))
-    with pytest.raises(hn.ContextError, match="Blend needs contexts that are rows of finite"):
+    with pytest.raises(hn.ContextError, match="Blend needs contexts that are vectors of finite"):
         getattr(predictor, ask)(np.array([np.nan, 1.0]))
 
 

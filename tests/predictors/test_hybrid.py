@@ -133,7 +133,7 @@ def test_memory_is_bounded_whatever_is_seen():
     ("context", "said"),
     [
         ([1.0], "Menu"),
-        (hn.Menu("x", [[1.0] * 3]), "rows of finite numbers"),
+        (hn.Menu("x", [[1.0] * 3]), "vectors of finite numbers"),
         (hn.Menu(np.zeros(5), [[1.0] * 3]), "contexts with 2"),
         (hn.Menu(np.zeros(2), [[1.0] * 2]), "actions with 3"),
         (hn.Menu(np.array([np.nan, 0.0]), [[1.0] * 3]), "finite"),

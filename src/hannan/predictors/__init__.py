@@ -1,4 +1,4 @@
-"""Guesses of the next losses, for learners that take `predictor=`."""
+"""Predictors of the next losses, for learners that take `predictor=`."""
 
 from hannan.predictors.blend import Blend
 from hannan.predictors.exponential_mean import ExponentialMean

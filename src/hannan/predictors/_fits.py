@@ -1,4 +1,4 @@
-"""The regressions of `Blend`, `FourierRidge` and `Ridge`, on rows standardised as they come."""
+"""Regressions of `Blend`, `FourierRidge` and `Ridge`, on rows standardised by running moments."""
 
 from __future__ import annotations
 
@@ -20,20 +20,22 @@ from hannan.kernels.losses import extremes
 from hannan.predictors._table import FORGETTING
 
 BANDWIDTHS = (1.0, 2.0)
-_FEWEST = 10  # Fourier features; fewer are not worth a part of their own
+_FEWEST = 10  # least number of Fourier features; with fewer there is no Fourier part
 FIRST, LAST = 8, 512
 MEMORY = 2**26
 
 
 class Standardiser(Parametrised):
-    r"""Centres and scales of the features, from the first rows that were learned.
+    r"""Means and scales of the features, from the first rows.
 
-    A row becomes :math:`\mathrm{clip}\bigl((x - c)/s, \pm 5\bigr)/\sqrt p`. Until 8 rows were
-    learned c = 0 and s = 1; when their number reaches 8, 16, …, 512, c and s become the means and
-    standard deviations of all of them (s = 1 for a column that never changed), and then stay. What
-    was fitted in another scaling is useless, so the observations are kept until the last renewal
-    and are to be learned again at each. Where they would take more than `memory` bytes that is
-    earlier: at the last power of two, from 8 on, that fits.
+    A row becomes :math:`\mathrm{clip}\bigl((x - c)/s, \pm 5\bigr)/\sqrt p`. Before 8 rows have been
+    learned, c = 0 and s = 1. When the number of rows reaches 8, 16, …, 512, c becomes the mean and
+    s the standard deviation of all rows so far (s = 1 for a constant column). After the last
+    renewal they stay fixed. A fit in another scaling is useless, so the observations are stored
+    until the last renewal, and the fits learn them again after each renewal. If the observations
+    would take more than `memory` bytes, the last renewal is earlier: at the largest power of two,
+    from 8 on, that fits.
+
     """
 
     stored = State(
@@ -66,22 +68,22 @@ class Standardiser(Parametrised):
 
     @property
     def _held(self) -> int:
-        """Number of observations that wait for the next renewal."""
+        """Number of observations stored for the next renewal."""
         return self._count if self._count < self._last else 0
 
     @property
     def settled(self) -> bool:
-        """Whether the scaling has been renewed for the last time."""
+        """Whether the last renewal of the scaling has happened."""
         return self._count >= self._last
 
     def extended(self, n_actions: int) -> Standardiser:
-        """With more actions, of which no observation is kept."""
+        """Return a copy for more actions; there are no observations of the new actions."""
         twin = copy.deepcopy(self)
         twin.n_actions = n_actions
         return twin
 
     def keep(self, row: FloatArray, elements: IntArray, losses: FloatArray) -> bool:
-        """Count a row; whether the scaling changed, so that `kept` is to be learned anew."""
+        """Store an observation; return whether the scaling changed and `kept` must be learned."""
         if self._count >= self._last:
             return False
         if self._count == len(self._rows):
@@ -93,14 +95,14 @@ class Standardiser(Parametrised):
         if self._count < FIRST or self._count & (self._count - 1):
             return False
         center, spread = self._rows.mean(axis=0), self._rows.std(axis=0)
-        # The mean of equal numbers may differ from them by a rounding error.
+        # The mean of equal numbers may differ from these numbers by a rounding error.
         constant = spread <= 1e-12 * np.abs(self._rows).max(axis=0)
         self.center[:] = center
         self.scale[:] = np.where(constant, 1.0, spread)
         return True
 
     def kept(self) -> Iterator[tuple[FloatArray, IntArray, FloatArray]]:
-        """All observations so far, oldest first; forgotten after the last renewal."""
+        """Yield all observations so far, oldest first; drop them after the last renewal."""
         yield from zip(self._rows, self._elements, self._losses, strict=True)
         if self._count == self._last:
             self._rows = np.zeros((0, self.n_features))
@@ -108,7 +110,7 @@ class Standardiser(Parametrised):
 
 
 def diagonal(n: int, value: float) -> FloatArray:
-    """A matrix with the same number all along its diagonal: its lower triangle, row by row."""
+    """Return a multiple of the identity matrix as its lower triangle, row by row."""
     triangle = np.zeros(n * (n + 1) // 2)
     i = np.arange(n)
     triangle[i * (i + 3) // 2] = value
@@ -116,7 +118,7 @@ def diagonal(n: int, value: float) -> FloatArray:
 
 
 def usable(row: FloatArray) -> bool:
-    """Whether all features are finite and their squares can be added up."""
+    """Return whether all features are finite and their squares can be added up."""
     low, high = extremes(row)
     return bool(low >= -kernel.LARGEST and high <= kernel.LARGEST)
 
@@ -124,11 +126,12 @@ def usable(row: FloatArray) -> bool:
 class Fits(Parametrised):
     r"""Ridge regressions for K actions, on rows of p features: see `hannan.kernels.blend`.
 
-    The inverses take :math:`\frac12 K n (n+1)` doubles for n entries. Where that would exceed
-    `memory` bytes there are fewer Fourier features; where they would be fewer than ten there are
-    none; and where the rows alone have too many features, only the diagonals are kept. Without
-    `bandwidths` there are no Fourier features at all. `calibrated`: widths are in units of the size
-    of an error.
+    The inverses take :math:`\frac12 K n (n+1)` doubles for n entries. If this exceeds `memory`
+    bytes, there are fewer Fourier features; if fewer than ten would remain, there are none. If the
+    rows without Fourier features are still too long, only the diagonals are stored. Without
+    `bandwidths` there are no Fourier features. If `calibrated`, widths are in units of the size of
+    an error.
+
     """
 
     stored = State(
@@ -181,34 +184,34 @@ class Fits(Parametrised):
         self._restored()
 
     def _affordable(self, q: int) -> int:
-        """How many Fourier features of each bandwidth fit into the memory."""
+        """Return the number of Fourier features of each bandwidth that fit into the memory."""
         each = self.features // max(len(self.bandwidths), 1)
         while each and self._bytes(q, each * len(self.bandwidths)) > self.memory:
             each -= 1
         return each if each * len(self.bandwidths) >= min(_FEWEST, self.features) else 0
 
     def _bytes(self, q: int, m: int) -> int:
-        """What the inverses take once each action has its own."""
+        """Return the number of bytes of the inverses if each action has a separate one."""
         found = 0
         for n in [q, q + m] if self.linear and m else [q + m]:
             found += n * (n + 1) // 2
         return 8 * self.n_actions * found
 
     def _forget(self) -> None:
-        """As if nothing had been learned, in the present scaling."""
+        """Reset all regressions, in the current scaling."""
         K, start = self.n_actions, 1.0 / self.ridge
         parts = [
             diagonal(n, start) if self._triangular else np.full(n, start)
             for n in self._sizes.tolist()
         ]
-        self._inverse: FloatArray = np.concatenate(parts)  # one for all actions until they part
+        self._inverse: FloatArray = np.concatenate(parts)  # shared until the data differ
         self._one = len(self._inverse)
         self._weights: FloatArray = np.zeros(K * int(self._sizes.sum()))
         self._seen = np.zeros(K, dtype=np.bool_)
         self._tally: FloatArray = np.zeros(len(self._sizes) + 2)
 
     def _restored(self) -> None:
-        """Gather what all kernels take."""
+        """Collect the arguments that all kernels take."""
         fit = kernel.Fit(
             center=self._scaling.center,
             scale=self._scaling.scale if self.standardise else np.zeros(0),
@@ -229,23 +232,23 @@ class Fits(Parametrised):
             mark=self._mark,
         )
         self._numbers = tuple(fit)
-        self._keeps = self.standardise and not self._scaling.settled  # observations
+        self._keeps = self.standardise and not self._scaling.settled  # store observations
         self._mark[:] = 0  # nothing is cached
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take scratch space that can be written, which what was unpickled may not be."""
+        """Allocate new scratch space, because unpickled arrays may be read-only."""
         vars(self).update(state)
         for name in ("_raw", "_v", "_products", "_mark"):
             setattr(self, name, np.zeros_like(state[name]))
         self._restored()
 
     def extended(self, n_actions: int) -> Self:
-        """The same regressions, and new ones for more actions."""
+        """Return a copy with new regressions for more actions."""
         twin = self.clone(n_actions=n_actions)
         if not np.array_equal(twin._sizes, self._sizes) or twin._triangular != self._triangular:
             raise ParameterError(
-                f"Regressions for {n_actions} actions on {self.n_features} features would take "
-                f"more than memory={self.memory} bytes."
+                f"Regressions for {n_actions} actions on {self.n_features} features need more than "
+                f"memory={self.memory} bytes. Pass a larger memory."
             )
         K, more = self.n_actions, n_actions - self.n_actions
         fresh = twin._inverse
@@ -265,7 +268,7 @@ class Fits(Parametrised):
 
     @staticmethod
     def _each(numbers: FloatArray, K: int, sizes: Any, values: list[Any], more: int) -> FloatArray:
-        """For each part the numbers of all actions, and those of new ones after them."""
+        """Return for each part the numbers of all actions, followed by those of new actions."""
         ends = np.cumsum([K * int(n) for n in sizes])
         found = []
         for part, n, value in zip(np.split(numbers, ends[:-1]), sizes, values, strict=True):
@@ -274,38 +277,38 @@ class Fits(Parametrised):
 
     @property
     def shares(self) -> FloatArray:
-        """The weight of each part."""
+        """Weight of each part in the mixture."""
         found = np.empty(len(self._sizes))
         kernel.shares(self._tally[:-2], found)
         return found
 
     @property
     def deviation(self) -> float:
-        """σ, the size of an error."""
+        """Size σ of an error."""
         return float(kernel.deviation(self._tally)) if self.calibrated else 1.0
 
     def advise(
         self, row: FloatArray, available: IntArray | None, alpha: float
     ) -> tuple[int, FloatArray]:
-        """The action of least lower confidence value, -1 for a bad row; and the clipped means."""
+        """Return the action of the least lower confidence value (-1: bad row), and the means."""
         estimates = np.empty(self.n_actions)
         some = self._everyone if available is None else available
         action = int(kernel.advise(row, some, alpha, estimates, self._numbers))
         return action, estimates
 
     def look(self, row: FloatArray, widths: bool) -> tuple[FloatArray, FloatArray] | None:
-        """The means as they are, and the widths if they are asked for; None for a bad row."""
+        """Return the means without clipping, and the widths if requested; None for a bad row."""
         values = np.empty(self.n_actions), np.empty(self.n_actions if widths else 0)
         return values if kernel.look(row, *values, self._numbers) else None
 
     def learn(
         self, row: FloatArray, elements: IntArray, losses: FloatArray, again: bool = False
     ) -> bool:
-        """Learn an observation, or learn it `again` in another scaling; False for a bad row."""
+        """Learn from an observation, or `again` in another scaling; return False for a bad row."""
         if len(elements) < self.n_actions and len(self._inverse) == self._one:
             if not usable(row):
                 return False
-            self._inverse = self._parted()  # one for each action, in place of one for all
+            self._inverse = self._parted()  # one per action, instead of a shared one
             self._restored()
         if not kernel.learn(row, elements, losses, FORGETTING, self._numbers):
             return False
@@ -322,5 +325,5 @@ class Fits(Parametrised):
         return np.concatenate([np.tile(each, self.n_actions) for each in shared])
 
     def _length(self, n: int) -> int:
-        """The numbers in an inverse."""
+        """Return the length of an inverse."""
         return n * (n + 1) // 2 if self._triangular else n

@@ -1,4 +1,4 @@
-"""What single items cost beyond what their features say."""
+"""Loss of single items beyond the prediction from their features."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from hannan.core.validation import FloatArray
 
 
 class ItemTerms(Stored):
-    r"""A shrunk mean of residuals for each of the items that were played last.
+    r"""Shrunk means of the residuals of the items that were played last.
 
-    Item i, played :math:`n_i` times, costs :math:`\sum r/(n_i + \sigma^2/\tau^2)` more than its
-    features say: σ² is the variance of a residual, τ² that of items, which is found out on the way,
-    since the residual of an item times the mean of its earlier ones is τ² on average. One standard
-    error is taken off, so that items count only where they do differ.
+    The estimated extra loss of item i, played :math:`n_i` times, beyond the prediction from its
+    features is :math:`\sum r/(n_i + \sigma^2/\tau^2)`. Here σ² is the variance of a residual, and
+    τ² the variance between items. τ² is estimated online: the product of an item's residual and the
+    mean of its earlier residuals is τ² on average. One standard error is subtracted, so that item
+    terms are used only if items clearly differ.
 
-    Of `capacity` items the one that was played longest ago makes room for a new one.
+    If there are `capacity` items, a new item replaces the item that was played longest ago.
+
     """
 
     stored = State(
@@ -41,7 +43,7 @@ class ItemTerms(Stored):
         self._sums: FloatArray = np.zeros(capacity)
         self._last = np.zeros(capacity, np.int64)
         self._time = 0
-        self._alike: FloatArray = np.zeros(3)  # sums of r · Σr, of n, and of squares of the first
+        self._alike: FloatArray = np.zeros(3)  # sums of r · Σr, of n, and of (r · Σr)²
 
     def _params_to_store(self) -> dict[str, Any]:
         return {"capacity": self.capacity}
@@ -50,14 +52,14 @@ class ItemTerms(Stored):
         self._places = {each: place for place, each in enumerate(self._ids)}
 
     def variance(self) -> float:
-        """τ², less one standard error; 0 where items do not differ."""
+        """Return τ² minus one standard error, or 0 if items do not differ."""
         total, weight, squares = self._alike.tolist()
         return max(0.0, (total - float(np.sqrt(squares))) / weight) if weight else 0.0
 
     def look(
         self, ids: tuple[Hashable, ...] | None, n: int, deviation: float
     ) -> tuple[FloatArray, FloatArray]:
-        """What each of n items costs beyond its features, and how unsure that is, in σ²."""
+        """Return the extra loss of each of n items, and its variance in units of σ²."""
         offsets, spreads = np.zeros(n), np.zeros(n)
         variance = self.variance() if ids is not None and self._ids else 0.0
         if ids is None or variance == 0.0:
@@ -72,7 +74,7 @@ class ItemTerms(Stored):
         return offsets, spreads
 
     def learn(self, item: Hashable, residual: float) -> None:
-        """An item was played, and cost so much more than its features say."""
+        """Learn from the residual of a played item."""
         self._time += 1
         place = self._places.get(item)
         if place is None:
@@ -85,7 +87,7 @@ class ItemTerms(Stored):
         self._last[place] = self._time
 
     def _room(self, item: Hashable) -> int:
-        """A place for a new item."""
+        """Return a place for a new item."""
         if len(self._ids) < self.capacity:
             self._ids.append(item)
             place = len(self._ids) - 1

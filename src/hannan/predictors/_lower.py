@@ -24,10 +24,10 @@ _FLOAT64 = np.dtype(np.float64)
 
 
 class LowerConfidence(Predictor):
-    """Guesses mean - α σ width, where σ² is the mean squared error of its own predictions.
+    """Base class of predictors of mean - α σ width, where σ² is the mean squared error so far.
 
-    Its regressions are made when the first context shows how many features there are: `_fits`
-    have learned something, `_fresh` have not.
+    The regressions are created with the first context, which shows the number of features. `_fits`
+    have learned from observations, `_fresh` have not.
     """
 
     sound = True
@@ -41,40 +41,40 @@ class LowerConfidence(Predictor):
 
     @abstractmethod
     def _unusable(self, context: Any) -> ContextError:
-        """Return the error for a context with features that cannot be used."""
+        """Return the error for a context with invalid features."""
 
     def predict(self, context: Any) -> FloatArray:
-        """Lower confidence values, clipped to [0, 1]."""
+        """Return the lower confidence values, clipped to [0, 1]."""
         return np.clip(self._lower(context, self.alpha), 0.0, 1.0)
 
     def baseline(self, context: Any) -> FloatArray:
-        """Lower confidence values with α = 1, clipped to [0, 1]."""
+        """Return the lower confidence values with α = 1, clipped to [0, 1]."""
         return np.clip(self._lower(context, 1.0), 0.0, 1.0)
 
     def estimate(self, context: Any) -> FloatArray:
-        """The means, clipped to [0, 1]."""
+        """Return the means, clipped to [0, 1]."""
         return np.clip(self._look(context, widths=False)[0], 0.0, 1.0)
 
     def lower(self, context: Any) -> FloatArray:
-        """Lower confidence values as they are, without clipping."""
+        """Return the lower confidence values without clipping."""
         return self._lower(context, self.alpha)
 
     def widths(self, context: Any) -> FloatArray:
-        """How far each mean may be off, in units of the size of an error."""
+        """Return the uncertainty of each mean, in units of the size of an error."""
         return self._look(context)[1]
 
     def advise(self, context: Any, available: IntArray | None = None) -> tuple[int, FloatArray]:
-        """The action with the least lower confidence value, and `estimate`.
+        """Return the action with the smallest lower confidence value, and `estimate`.
 
-        Ties go to the smallest action. For rows of features widths are computed only as long as
-        one of them could still change the answer.
+        Ties go to the smallest action. For feature vectors, widths are computed only as long as a
+        width could still change the action.
         """
         means, widths = self._look(context)
         low = self._below(means, widths, self.alpha)
         return lowest(low, available), np.clip(means, 0.0, 1.0)
 
     def _look(self, context: Any, widths: bool = True) -> tuple[FloatArray, FloatArray]:
-        """The means as they are, and the widths; the latter empty if they are not asked for."""
+        """Return the means without clipping, and the widths, which are empty unless requested."""
         fits, x = self._ready(context)
         values: tuple[FloatArray, FloatArray] | None = fits.look(x, widths)
         if values is None:
@@ -90,7 +90,7 @@ class LowerConfidence(Predictor):
 
 
 class RowPredictor(LowerConfidence):
-    """Regressions on contexts that are rows of numbers."""
+    """Base class of regressions on feature vectors."""
 
     stored = State(
         _n_actions=Count(),
@@ -100,17 +100,17 @@ class RowPredictor(LowerConfidence):
         | None,
     )
     _n_actions = 0
-    _on_rows = True  # else on contexts of any kind
+    _on_rows = True  # otherwise on contexts of any kind
 
     def prepare(self, n_actions: int) -> None:
-        """Make room for K elements."""
+        """Set the number of elements K, and reset the predictor."""
         self._n_actions = n_actions
         self._fits = self._fresh = None
         self._one = room_for_one()
 
     @abstractmethod
     def _new_fits(self, n_actions: int, n_features: int) -> Any:
-        """Return regressions for K elements that have seen nothing."""
+        """Return new regressions for K elements."""
 
     def advise(self, context: Any, available: IntArray | None = None) -> tuple[int, FloatArray]:
         if not self._on_rows:
@@ -122,7 +122,7 @@ class RowPredictor(LowerConfidence):
         return action, estimates
 
     def learn(self, context: Any, action: Action, loss: Any) -> None:
-        """Count how wrong the prediction was, then learn what was seen."""
+        """Record the error of the prediction, then learn from the observed losses."""
         elements, losses = check_seen(self, self._n_actions, action, loss, self._one)
         if not len(elements):
             return
@@ -146,8 +146,8 @@ class RowPredictor(LowerConfidence):
                 fits = self._fresh = self._new_fits(self._n_actions, len(row))
         elif fits.n_features != len(row):
             raise ContextError(
-                f"{type(self).__name__} has seen contexts with {fits.n_features} features; "
-                f"got {context!r}."
+                f"{type(self).__name__} needs contexts with {fits.n_features} features, like the "
+                f"first context; got {context!r}."
             )
         return fits, row
 
@@ -156,9 +156,9 @@ class RowPredictor(LowerConfidence):
 
 
 def check_row(owner: object, context: Any) -> FloatArray:
-    """A context as a row of numbers; whether an array of floats is usable is left open."""
+    """Return a context as a feature vector; an array of floats may still have unusable values."""
     if type(context) is np.ndarray and context.dtype == _FLOAT64:
-        # Kernels are compiled for contiguous arrays that may be written to.
+        # Kernels are compiled for contiguous, writable arrays.
         return context if context.ndim == 1 and context.flags.carray else context.flatten()
     try:
         found = as_floats(context).reshape(-1)
@@ -170,10 +170,10 @@ def check_row(owner: object, context: Any) -> FloatArray:
 
 
 def bad_row(owner: object, context: Any) -> ContextError:
-    """What to say of a row that cannot be used."""
+    """Return the error for an invalid feature vector."""
     return ContextError(
-        f"{type(owner).__name__} needs contexts that are rows of finite numbers, none larger than "
-        f"{LARGEST:g}; got {context!r}."
+        f"{type(owner).__name__} needs contexts that are vectors of finite numbers, at most "
+        f"{LARGEST:g} in absolute value; got {context!r}."
     )
 
 
@@ -184,7 +184,7 @@ def check_seen(
     loss: Any,
     one: tuple[IntArray, FloatArray],
 ) -> tuple[IntArray, FloatArray]:
-    """The elements that were seen, and a finite loss for each; a single one is put into `one`."""
+    """Return the observed elements, with a finite loss for each; write a single one to `one`."""
     single = type(action) is int and type(loss) is float
     if single and 0 <= action < n_actions and math.isfinite(loss):
         one[0][0], one[1][0] = action, loss
@@ -194,7 +194,7 @@ def check_seen(
     elements = np.atleast_1d(np.asarray(action, dtype=np.intp))
     losses = np.atleast_1d(np.asarray(found, dtype=np.float64))
     if not bool(((elements >= 0) & (elements < n_actions)).all()):
-        raise refuse(owner, "action", f"below {n_actions}, as many as were prepared for", action)
+        raise refuse(owner, "action", f"in 0..{n_actions - 1}, as set by prepare()", action)
     if losses.shape != elements.shape:
         raise LossError(
             f"{type(owner).__name__} needs {len(elements)} losses, one for each element; "
@@ -204,5 +204,5 @@ def check_seen(
 
 
 def room_for_one() -> tuple[IntArray, FloatArray]:
-    """Arrays for an element and its loss, which are used again: new ones take a microsecond."""
+    """Return reusable arrays for an element and its loss; allocating them takes a microsecond."""
     return np.zeros(1, dtype=np.intp), np.zeros(1)

@@ -1,4 +1,4 @@
-"""Any predictors side by side."""
+"""A mixture of arbitrary predictors."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from hannan.core.validation import FloatArray
 from hannan.kernels import blend as kernel
 from hannan.predictors._table import FORGETTING, check_prepared
 
-_LIGHT = 0.01  # the widths of parts with a smaller share are not asked for
+_LIGHT = 0.01  # parts with a smaller share are not queried for widths
 
 
 class Several(Parametrised):
-    """A mixture of predictors by their squared errors, as `Fits` is one of its regressions."""
+    """A mixture of predictors weighted by their squared errors, like `Fits` for its regressions."""
 
     stored = State(_parts=Part(), _tally=Array(low=0.0))
-    n_features = 0  # of any contexts
+    n_features = 0  # contexts of any kind
 
     def __init__(self, predictors: Any, n_actions: int) -> None:
         self.predictors = predictors
@@ -33,7 +33,7 @@ class Several(Parametrised):
         self._tally: FloatArray = np.zeros(len(self._parts) + 2)
 
     def extended(self, n_actions: int) -> Self:
-        """With more elements, of which the parts know nothing."""
+        """Return a copy with more elements, for which the parts have no observations."""
         twin = self.clone(n_actions=n_actions)
         twin._parts = [extended_predictor(part, n_actions) for part in self._parts]
         twin._tally = self._tally.copy()
@@ -41,18 +41,18 @@ class Several(Parametrised):
 
     @property
     def shares(self) -> FloatArray:
-        """The weight of each part."""
+        """Weight of each part in the mixture."""
         found = np.empty(len(self._parts))
         kernel.shares(self._tally[:-2], found)
         return found
 
     @property
     def deviation(self) -> float:
-        """σ, the size of an error."""
+        """Size σ of an error."""
         return float(kernel.deviation(self._tally))
 
     def look(self, context: Any, widths: bool) -> tuple[FloatArray, FloatArray]:
-        """The means, and the widths of those parts that have some."""
+        """Return the means, and the widths of the parts that have widths."""
         shares = self.shares
         means = shares @ self._estimates(context)
         found = np.zeros(self.n_actions if widths else 0)
@@ -65,7 +65,7 @@ class Several(Parametrised):
         return means, found
 
     def learn(self, context: Any, elements: IntArray, losses: FloatArray) -> bool:
-        """Count the errors, and let every part learn."""
+        """Record the errors, and let every part learn."""
         guesses = self._estimates(context)[:, elements]
         mixed = self.shares @ guesses
         errors = np.mean((losses - np.vstack([guesses, mixed])) ** 2, axis=1)
@@ -75,12 +75,12 @@ class Several(Parametrised):
                 part.learn(context, int(elements[0]), float(losses[0]))
             else:
                 part.learn(context, elements, losses)
-        # Only now: if the first part fails, nothing has changed.
+        # Update this last: if the first part fails, nothing has changed.
         self._tally = FORGETTING * self._tally + np.append(errors, 1.0)
         return True
 
     def _estimates(self, context: Any) -> FloatArray:
-        """What each part expects of each action, [parts, K], in [0, 1]."""
+        """Return the estimate of each part for each action, [parts, K], in [0, 1]."""
         check_prepared("Blend", self.n_actions)
         found = []
         for part in self._parts:

@@ -1,4 +1,4 @@
-"""The regressions of `Hybrid`."""
+"""Regressions of `Hybrid`."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from hannan.kernels.blend import deviation
 from hannan.predictors._fits import BANDWIDTHS, LAST, Standardiser, diagonal
 from hannan.predictors._items import ItemTerms
 
-FORGETTING = 0.9995  # of squared errors: rare clicks tell parts apart slowly
+FORGETTING = 0.9995  # discount of squared errors: rare clicks separate the parts slowly
 _ONE = np.zeros(1, np.intp)
 
 
 class SharedFits(Parametrised):
-    """Regressions on the features of context and action, p and q of them: `kernels.hybrid`."""
+    """Regressions on the p features of the context and the q of the action: `kernels.hybrid`."""
 
     stored = State(
         _scaling=Part(),
@@ -66,12 +66,12 @@ class SharedFits(Parametrised):
         self._height = math.sqrt(2.0 / each) if each else 0.0
         self._fade = 1.0 - 1.0 / window
         self._scaling = Standardiser(1, p + q, memory)
-        self._names: list[Hashable] = []  # of the items in the observations that are kept
+        self._names: list[Hashable] = []  # items of the stored observations
         self._cache: tuple[Menu, FloatArray] | None = None
         self._forget()
 
     def _forget(self) -> None:
-        """As if nothing had been learned, in the present scaling."""
+        """Reset all regressions, in the current scaling."""
         m, size = len(self._phases), self._plan_size
         begin, end = kernel.bounds(m, self._single, size)
         parts = [diagonal(n, 1.0 / self.ridge) for n in (end - begin).tolist()]
@@ -86,7 +86,7 @@ class SharedFits(Parametrised):
         self._restored()
 
     def _restored(self) -> None:
-        """Gather what all kernels take."""
+        """Collect the arguments that all kernels take."""
         fit = kernel.Shared(
             single=self._single,
             cosines=len(self._phases),
@@ -107,18 +107,18 @@ class SharedFits(Parametrised):
 
     @property
     def shares(self) -> FloatArray:
-        """The weight of each part."""
+        """Weight of each part in the mixture."""
         found = np.empty(kernel.PARTS)
         kernel.shares(self._tally, len(self._phases) > 0, found)
         return found
 
     @property
     def deviation(self) -> float:
-        """σ, the size of an error."""
+        """Size σ of an error."""
         return float(deviation(self._tally))
 
     def look(self, menu: Menu, widths: bool) -> tuple[FloatArray, FloatArray] | None:
-        """Means and widths of all actions; None for features that cannot be used."""
+        """Return the means and widths of all actions; None for unusable features."""
         V = self._expanded(menu)
         if V is None:
             return None
@@ -129,7 +129,7 @@ class SharedFits(Parametrised):
         return found
 
     def learn(self, menu: Menu, action: int, loss: float) -> bool:
-        """Learn an observation; False for features that cannot be used."""
+        """Learn from an observation; return False for unusable features."""
         V = self._expanded(menu)
         if V is None:
             return False
@@ -148,7 +148,7 @@ class SharedFits(Parametrised):
             self._items.learn(name, residual)
 
     def _keep(self, row: FloatArray, name: Hashable, loss: float) -> None:
-        """Keep an observation while the scaling may change, and learn all again when it does."""
+        """Store an observation while the scaling may change; after a change learn all again."""
         scaling = self._scaling
         self._names.append(name)
         if not scaling.keep(row, _ONE, np.array([loss])):
@@ -163,7 +163,7 @@ class SharedFits(Parametrised):
             self._names = []
 
     def _expanded(self, menu: Menu) -> FloatArray | None:
-        """v of each action; cached, as a round needs it several times."""
+        """Return the vector v of each action; cached, because a round needs it several times."""
         if self._cache is None or self._cache[0] is not menu:
             V = np.empty((len(menu), self._weights.shape[1]))
             good = kernel.expand(

@@ -1,4 +1,4 @@
-"""A row of numbers for each context seen, or one row for all."""
+"""Base class of predictors with a row of numbers per context, or one row for all."""
 
 import copy
 import math
@@ -23,7 +23,7 @@ FORGETTING = table_means.FORGETTING
 
 
 class TablePredictor(Predictor):
-    """Remembers numbers for each distinct context, or without regard to it."""
+    """Store numbers for each distinct context, or once for all contexts."""
 
     stored = State(
         _n_actions=Count(),
@@ -41,28 +41,28 @@ class TablePredictor(Predictor):
         self._n_actions = 0
         self._rows: dict[Hashable, FloatArray] = {}
 
-    _numbers: ClassVar[int] = 2  # of each element and context
+    _numbers: ClassVar[int] = 2  # per element and context
 
     def prepare(self, n_actions: int) -> None:
-        """Make room for K elements a context."""
+        """Set the number of elements K."""
         self._n_actions = n_actions
 
     def extended(self, n_actions: int) -> Self:
-        """One that knows what this one does, where there are more elements."""
+        """Return a copy with the same observations, for more elements."""
         twin = copy.copy(self)
         twin._rows = {key: grown(row, n_actions) for key, row in self._rows.items()}
         twin._n_actions = n_actions
         return twin
 
     def learn(self, context: Any, action: Action, loss: Any) -> None:
-        """Count what was seen: sums in the first row, numbers in the second."""
+        """Add the observed losses to the first row, and their number to the second."""
         seen = as_loss(self, loss)
         row = self._row(context, keep=True)
         row[0, action] += seen
         row[1, action] += 1.0
 
     def _key(self, context: Any) -> Hashable:
-        """Whose row is meant."""
+        """Return the key of a context's row."""
         if not self.by_context:
             return None
         if type(context) in (int, str, tuple):
@@ -72,7 +72,7 @@ class TablePredictor(Predictor):
         return as_scalar(context)  # type: ignore[no-any-return]
 
     def _row(self, context: Any, *, keep: bool = False) -> FloatArray:
-        """The numbers of a context, [_numbers, K], zero at first; asking alone keeps nothing."""
+        """Return the numbers of a context, [_numbers, K], at first 0; store them only if `keep`."""
         key = context if self.by_context and type(context) is int else self._key(context)
         row = self._rows.get(key)
         if row is None:
@@ -84,28 +84,28 @@ class TablePredictor(Predictor):
 
 
 def check_prepared(owner: str, n_actions: int) -> None:
-    """Refuse to guess for nobody knows how many elements."""
+    """Raise `OrderError` if the number of elements is not known."""
     if not n_actions:
         raise OrderError(
-            f"{owner} does not know how many actions there are: call prepare(n_actions) first."
+            f"{owner} does not know the number of actions: call prepare(n_actions) first."
         )
 
 
 def lowest(values: FloatArray, available: IntArray | None) -> int:
-    """The action with the least of these values, ties to the smallest."""
+    """Return the action with the smallest value; ties go to the smallest action."""
     best = values.argmin() if available is None else available[values[available].argmin()]
     return int(best)
 
 
 def check_alpha(owner: object, alpha: Any) -> float:
-    """A width's factor."""
+    """Return the factor of the width; raise `ParameterError` unless finite and >= 0."""
     if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0 <= float(alpha) < math.inf:
         raise refuse(owner, "alpha", "a finite number >= 0", alpha)
     return float(alpha)
 
 
 def as_loss(owner: Predictor, loss: Any) -> Any:
-    """A finite number, or an array of them; some predictors can learn from nothing else."""
+    """Return a finite number, or an array of finite numbers; raise an error for other losses."""
     if type(loss) is float and math.isfinite(loss):
         return loss
     if isinstance(loss, LossFunction):
@@ -118,5 +118,5 @@ def as_loss(owner: Predictor, loss: Any) -> Any:
     except (TypeError, ValueError):
         raise InputTypeError(f"Losses must be numbers; got {short(loss)}.") from None
     if not np.isfinite(found).all():
-        raise LossError(f"Losses must be finite; got {short(loss)}. Leave out or mend the row.")
+        raise LossError(f"Losses must be finite; got {short(loss)}. Correct or drop the row.")
     return found

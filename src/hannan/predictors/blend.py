@@ -1,4 +1,4 @@
-"""Several predictors side by side, each trusted as far as it has been right."""
+"""A mixture of predictors, weighted by their past errors."""
 
 from __future__ import annotations
 
@@ -16,43 +16,42 @@ from hannan.predictors._table import check_alpha
 
 
 class Blend(RowPredictor):
-    r"""Mixes predictors by their squared errors; guesses a lower confidence value.
+    r"""Mix predictors by their squared errors, and predict a lower confidence value.
 
-    Part i expects :math:`\hat\ell_i(k)` of element k and may be off by :math:`r_i(k)`, its
-    *width*. With :math:`E_i` the sum of squared errors of its predictions of what was seen, clipped
-    to [0, 1], the guess is
+    Part i has the estimate :math:`\hat\ell_i(k)` of the loss of element k, with the uncertainty
+    :math:`r_i(k)`, its *width*. Let :math:`E_i` be the sum of squared errors of the part's past
+    estimates, clipped to [0, 1], on the observed losses. The prediction is
 
     .. math:: \sum_i \omega_i \hat\ell_i(k) - \alpha \sigma \sum_i \omega_i r_i(k) ,
               \qquad \omega_i \propto e^{-2 E_i} ,
 
-    clipped to [0, 1]. σ is the size of the mixture's own errors,
-    :math:`\sigma^2 = (\tfrac14 + \sum e^2)/(1 + n)`, so that less is explored where losses are
-    easy to predict. All sums lose a thousandth with every round, so that a part which has become
-    better is found out; a round in which several losses are seen counts their mean square.
-    Losses should lie in [0, 1].
+    clipped to [0, 1]. σ is the size of the errors of the mixture, :math:`\sigma^2 = (\tfrac14 +
+    \sum e^2)/(1 + n)`, so there is less exploration if losses are easy to predict. All sums are
+    multiplied by 0.999 in every round, so that the mixture detects a part that has improved. A
+    round with several observed losses counts their mean squared error. Losses should lie in [0, 1].
 
     By default there are two parts: linear ridge regression and ridge regression on random Fourier
-    features (`FourierRidge`, 200 of them with bandwidths 1 and 2), both with penalty 1 and both on
-    rows that are standardised as they come (see `FourierRidge`). Where losses are linear the first
-    wins, otherwise the second. A round takes O(K n + n²) for rows that become n numbers: `advise`
-    computes widths only as long as one of them could still change the answer, and none of a part
-    whose weight is below 0.01.
+    features (`FourierRidge`, 200 features with bandwidths 1 and 2). Both have penalty 1, and both
+    standardise rows by running moments (see `FourierRidge`). If losses are linear, the first part
+    wins, otherwise the second. A round takes O(K n + n²) for rows that become n numbers. `advise`
+    computes widths only as long as a width could still change the action, and skips parts with a
+    weight below 0.01.
 
     Parameters
     ----------
     predictors
-        The parts: any objects with `predict(context)` and `learn(context, action, loss)`. What a
-        part expects is its `estimate`, where it has one, else what it predicts; its width is
-        `widths(context)`, one number for each element, where it has that, else 0. Each is cloned
-        if it can be. None for the two above.
+        List of the parts: any objects with `predict(context)` and `learn(context, action, loss)`.
+        The estimate of a part is its `estimate(context)` if it has this method, else its
+        prediction. Its width is `widths(context)`, one number per element, if it has this method,
+        else 0. Parts that can be cloned are cloned. None (default) uses the two parts above.
     alpha
-        α, how far below the mean to guess.
+        Factor α of the width below the mean, >= 0. Default 0.5. A larger α explores more.
     memory
-        The most bytes the inverses of the default parts may take, as in `FourierRidge`; where
-        they need more than this for rows without cosines, there is only the linear part.
+        Maximum number of bytes of the inverses of the default parts, as in `FourierRidge`. If rows
+        without cosines already need more, there is only the linear part.
     seed
-        Draws the cosines of the default parts. They are part of the predictor rather than of the
-        play, so that there is always a seed.
+        Seed of the cosines of the default parts, an integer >= 0. Default 0. The cosines belong to
+        the predictor, not to the run, so there is always a seed.
 
     Examples
     --------
@@ -92,7 +91,7 @@ class Blend(RowPredictor):
         self.prepare(0)
 
     def prepare(self, n_actions: int) -> None:
-        """Make room for K elements."""
+        """Set the number of elements K."""
         super().prepare(n_actions)
         if self.predictors is not None:
             self._fits = self._new_fits(n_actions, 0)
@@ -113,7 +112,7 @@ class Blend(RowPredictor):
         )
 
     def extended(self, n_actions: int) -> Self:
-        """One that knows what this one does, where there are more elements."""
+        """Return a copy with the same observations, for more elements."""
         twin = copy.copy(self)
         twin._n_actions, twin._fresh, twin._one = n_actions, None, room_for_one()
         if self._fits is not None:
@@ -122,5 +121,5 @@ class Blend(RowPredictor):
 
     @property
     def weights(self) -> FloatArray:
-        """ω, the weight of each part; even before the first row."""
+        """Weight ω of each part; equal weights before the first row."""
         return np.full(2, 0.5) if self._fits is None else self._fits.shares

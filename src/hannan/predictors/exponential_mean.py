@@ -1,4 +1,4 @@
-"""The mean loss of each element, the recent past counting most."""
+"""Mean loss of each element with discounted past losses."""
 
 from typing import Any
 
@@ -11,22 +11,22 @@ from hannan.predictors._table import TablePredictor, as_loss
 
 
 class ExponentialMean(TablePredictor):
-    r"""Exponentially weighted mean of the losses seen on this context.
+    r"""Predict the exponentially weighted mean of the losses observed in this context.
 
-    After losses :math:`\ell_1, …, \ell_n` of an element the guess is
+    After losses :math:`\ell_1, …, \ell_n` of an element the prediction is
 
     .. math:: \frac{\sum_{i \le n} (1-\rho)^{n-i} \ell_i}{\sum_{i \le n} (1-\rho)^{n-i}} ,
 
-    and 0 before: a true mean from the first loss on, without pull towards 0. An element's weights
-    fade when the element itself is seen, not with time. ρ = 0 is the plain mean, ρ = 1 the last
-    loss.
+    and 0 before the first loss. It is a true mean from the first loss on, without shrinkage to 0.
+    An element's weights decrease when a loss of this element is observed, not with time. With ρ = 0
+    the prediction is the plain mean, with ρ = 1 the last loss.
 
     Parameters
     ----------
     rate
-        ρ, how fast the past fades; it reaches back about 1/ρ observations.
+        Discount rate ρ in [0, 1]. Default 0.1. The mean covers about the last 1/ρ observations.
     by_context
-        Whether each context has its own means; otherwise all share them.
+        Whether each context has separate means (default), or all contexts share them.
 
     Examples
     --------
@@ -46,12 +46,12 @@ class ExponentialMean(TablePredictor):
         self.rate = check_probability(self, "rate", rate)
 
     def predict(self, context: Any) -> FloatArray:
-        """The weighted mean on this context."""
+        """Return the weighted mean of each element in this context."""
         total, weight = self._row(context)
         return np.asarray(total / np.maximum(weight, 1.0))
 
     def learn(self, context: Any, action: Action, loss: Any) -> None:
-        """Let the past of what was seen fade, and count the new."""
+        """Discount the past of the observed elements, and add the new losses."""
         as_loss(self, loss)  # before anything changes
         self._row(context, keep=True)[:, action] *= 1.0 - self.rate
         super().learn(context, action, loss)

@@ -1,4 +1,4 @@
-"""A first guess of what elements cost, improved by all that is seen."""
+"""Prior estimates of the losses, updated by all observations."""
 
 from typing import Any
 
@@ -12,19 +12,20 @@ from hannan.predictors._table import TablePredictor
 
 
 class FirstGuess(TablePredictor):
-    r"""What elements are expected to cost before anything is seen, and their means later.
+    r"""Predict given prior losses at first, and their weighted mean with the observed losses later.
 
-    With w the weight of the first guess g, the guess for an element with n observations of sum s,
-    on all contexts together, is :math:`(w g + s)/(w + n)`. An attribute of the edges of a graph, a
-    price list or last year's means will do. Under semi-bandit feedback on sets use it with
-    `trust="baseline"`: elements that were never tried then enter the totals with the first guess.
+    Let w be the weight of the first guess g. For an element with n observations of sum s, over all
+    contexts, the prediction is :math:`(w g + s)/(w + n)`. The first guess can be an attribute of
+    the edges of a graph, a price list or last year's means. Under semi-bandit feedback on sets use
+    it with `trust="baseline"`: elements that were never tried then enter the totals with the first
+    guess.
 
     Parameters
     ----------
     first
-        g, a number for each element, in the unit of the losses.
+        First guess g: a finite number for each element, in the unit of the losses.
     weight
-        w, how many observations the first guess is worth.
+        Weight w of the first guess, as a number of observations > 0. Default 3.
 
     Examples
     --------
@@ -51,12 +52,12 @@ class FirstGuess(TablePredictor):
             raise refuse(self, "first", accepted, first)
 
     def prepare(self, n_actions: int) -> None:
-        """Compare K with the length of the first guess."""
+        """Set the number of elements K, which must be the length of the first guess."""
         if n_actions != len(self._first):
             raise refuse(self, "first", f"{n_actions} numbers, one for each element", self.first)
         super().prepare(n_actions)
 
     def predict(self, context: Any) -> FloatArray:
-        """The first guess, improved by what was seen on any context."""
+        """Return the first guess, updated by the observations in all contexts."""
         sums, counts = self._row(context)
         return np.asarray((self.weight * self._first + sums) / (self.weight + counts))

@@ -12,48 +12,47 @@ from hannan.predictors._table import check_alpha
 
 
 class FourierRidge(RowPredictor):
-    r"""One ridge regression for each element, on the row and on random cosines of it.
+    r"""Predict by one ridge regression per element, on the row and on random cosines of it.
 
-    With p features, m cosines for each bandwidth g, entries of :math:`W_g` drawn from
-    :math:`N(0, g^2)` and phases :math:`b_g` from [0, 2π], a row z becomes
+    The model has p features, m cosines for each bandwidth g, entries of :math:`W_g` drawn from
+    :math:`N(0, g^2)`, and phases :math:`b_g` drawn from [0, 2π]. A row z becomes
 
     .. math:: v = \Bigl(z,\; 1,\; \sqrt{2/m}\, \cos(W_{g_1} z + b_{g_1}),\;
               \sqrt{2/m}\, \cos(W_{g_2} z + b_{g_2}),\; \dots\Bigr) ,
 
     so that inner products approximate a linear kernel plus Gaussian kernels of width 1/g, and
-    regressions can follow what is not linear. With design inverse
-    :math:`R_k = (\lambda I + \sum v v^\top)^{-1}` over the rounds in which element k was seen the
-    guess is :math:`\langle \hat w_k, v \rangle - \alpha \sigma \sqrt{v^\top R_k v}`, clipped to
-    [0, 1]. σ is the size of the errors of past predictions:
-    :math:`\sigma^2 = (\tfrac14 + \sum e^2)/(1 + n)`, where both sums lose a thousandth with every
-    round. Losses should lie in [0, 1].
+    regressions can fit nonlinear losses. With the design inverse :math:`R_k = (\lambda I + \sum v
+    v^\top)^{-1}` over the rounds in which element k was observed, the prediction is :math:`\langle
+    \hat w_k, v \rangle - \alpha \sigma \sqrt{v^\top R_k v}`, clipped to [0, 1]. σ is the size of
+    the errors of past predictions: :math:`\sigma^2 = (\tfrac14 + \sum e^2)/(1 + n)`, where both
+    sums are multiplied by 0.999 in every round. Losses should lie in [0, 1].
 
-    Rows are standardised as they come: centred and scaled by the first rows learned, clipped at 5
-    and divided by √p. Centres and scales are renewed when the number of rows reaches 8, 16, …, 512
-    and then stay; until then all observations are kept and learned again at each renewal.
+    Rows are standardised: centred and scaled by the moments of the first rows, clipped at 5, and
+    divided by √p. The moments are updated when the number of rows reaches 8, 16, …, 512, and then
+    stay fixed. Until then all observations are stored, and learned again at each update.
 
-    Where all elements are seen in every round they share one inverse. Otherwise the inverses take
+    If all elements are observed in every round, they share one inverse. Otherwise the inverses take
     :math:`\frac12 K n^2` doubles for n entries of v; see `memory`.
 
     Parameters
     ----------
     features
-        How many cosines in all, over all bandwidths.
+        Total number of cosines over all bandwidths, >= 0. Default 200.
     alpha
-        α, how far below the mean to guess.
+        Factor α of the width below the mean, >= 0. Default 0.5. A larger α explores more.
     ridge
-        λ, the penalty.
+        Ridge penalty λ > 0. Default 1.
     bandwidths
-        g for each group of cosines.
+        Bandwidth g > 0 of each group of cosines. Default (1, 2).
     standardise
-        Whether rows are standardised; without it they should be about as long as 1.
+        Whether to standardise rows. Default True. If False, rows should have a length of about 1.
     memory
-        The most bytes the inverses may take. There are fewer cosines where they would take more,
-        and none where that leaves fewer than ten. Where even rows without cosines need more, each
+        Maximum number of bytes of the inverses. If they would take more, there are fewer cosines,
+        and none if fewer than ten would remain. If rows without cosines already need more, each
         inverse is reduced to its diagonal.
     seed
-        Draws the cosines. They are part of the predictor rather than of the play, so that there is
-        always a seed.
+        Seed of the cosines, an integer >= 0. Default 0. The cosines belong to the predictor, not to
+        the run, so there is always a seed.
 
     Examples
     --------

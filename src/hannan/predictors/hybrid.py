@@ -1,4 +1,4 @@
-"""Losses of described actions, from weights that all share and from what single items cost."""
+"""Predict losses of actions with features, by shared weights and item terms."""
 
 from __future__ import annotations
 
@@ -19,44 +19,48 @@ from hannan.predictors._table import check_alpha
 
 
 class Hybrid(LowerConfidence):
-    r"""Regressions that all described actions share, plus a term for each item seen often.
+    r"""Shared regressions for actions with features, plus a term for each frequent item.
 
-    Three ridge regressions of the losses run side by side: on the features
-    :math:`\phi(x, a)` of context and action, which are standardised as they come; on the same with
-    observations that fade, :math:`(1 - 1/\text{window})^{\text{age}}`; and on random Fourier
-    features of (x, a). They are mixed by the log-likelihoods of what was seen,
-    :math:`\omega_i \propto e^{-E_i/2\sigma^2}`, with :math:`E_i` the faded sum of squared errors
-    of part i and σ² the mean squared error of the mixture: so clicks at one in a hundred tell
-    parts apart as soon as coins do. Where the first has fallen behind the second by 3, the world
-    has changed, and it goes on from what the second knows.
+    Three ridge regressions of the losses run in parallel:
 
-    What an item costs beyond that, where actions have ids, is the mean of its residuals, shrunk by
-    :math:`\sigma^2/\tau^2`, τ² being how much items were found to differ. The guess is
+    - on the features :math:`\phi(x, a)` of context and action, standardised by running moments;
+    - on the same features, with observations discounted by
+      :math:`(1 - 1/\text{window})^{\text{age}}`;
+    - on random Fourier features of (x, a).
+
+    The mixture weights are the likelihoods of the observed losses, :math:`\omega_i \propto
+    e^{-E_i/2\sigma^2}`. Here :math:`E_i` is the discounted sum of squared errors of part i, and σ²
+    the mean squared error of the mixture. So the parts separate as fast for a click rate of 1 % as
+    for one of 50 %. If the log-likelihood of the first part falls behind the second by 3, the
+    environment has changed, and the first part restarts from the state of the second.
+
+    If actions have ids, an item's extra loss is the mean of its residuals, shrunk by
+    :math:`\sigma^2/\tau^2`, where τ² is the estimated variance between items. The prediction is
 
     .. math:: \hat\ell(k) - \alpha \sigma \sqrt{v_k^\top R v_k + 1/(n_k + \sigma^2/\tau^2)} ,
 
-    clipped to [0, 1], with R the inverse design of the heaviest part and :math:`n_k` how often the
-    item was played. Losses are counted from their mean, so that an action unlike all others is
-    expected to cost that, rather than nothing. A round takes O(n P + P²) for the means of n
-    actions, and O(n P²) with their widths.
+    clipped to [0, 1], with R the inverse design of the part with the largest weight, and
+    :math:`n_k` the number of plays of the item. Losses are measured from their mean, so the
+    prediction for an action unlike all others is this mean, not 0. In each round the means take O(n
+    P + P²) operations for n actions, and the widths take O(n P²).
 
     Parameters
     ----------
     blocks, width
-        φ and its size, as in `oracles.SharedLinear`.
+        Features φ and their maximum number, as in `oracles.SharedLinear`.
     cosines
-        How many Fourier features, with bandwidths 1 and 2; 0 for no third part.
+        Number of Fourier features, with bandwidths 1 and 2. Default 64; 0 omits the third part.
     alpha
-        α, how far below the mean to guess.
+        Factor α of the width below the mean, >= 0. Default 0.5. A larger α explores more.
     ridge
-        λ, the penalty, for features of length about 1: best the variance of a loss over that of
-        what its features tell.
+        Ridge penalty λ > 0, for features of length about 1. Default 1. The best value is the
+        variance of a loss divided by the variance that its features explain.
     window
-        For how many rounds the second part remembers.
+        Memory of the second part, as a number of rounds >= 2. Default 2000.
     items
-        How many items have a term of their own: those played last.
+        Maximum number of items with a separate term: the items played last. Default 4096.
     seed
-        Draws the cosines, as in `Blend`.
+        Seed of the cosines, as in `Blend`.
 
     Examples
     --------
@@ -104,7 +108,7 @@ class Hybrid(LowerConfidence):
         self.seed = check_integer(self, "seed", seed, 0)
 
     def learn(self, context: Menu, action: Action, loss: Any) -> None:
-        """Count how wrong the prediction was, then learn what was seen."""
+        """Record the error of the prediction, then learn from the observed losses."""
         fits, menu = self._ready(context)
         elements, losses = check_seen(self, len(menu), action, loss, room_for_one())
         for element, each in zip(elements.tolist(), losses.tolist(), strict=True):
@@ -114,17 +118,17 @@ class Hybrid(LowerConfidence):
 
     @property
     def weights(self) -> FloatArray:
-        """ω, the weight of each part."""
+        """Weight ω of each part."""
         return np.full(3, np.nan) if self._fits is None else self._fits.shares
 
     def _ready(self, context: Menu) -> tuple[SharedFits, Menu]:
-        """The regressions, and the menu with a row for a context.
+        """Return the regressions, and the menu with its context as a feature vector.
 
-        Regressions that have learned nothing take any number of features.
+        Regressions without observations accept any number of features.
         """
         if not isinstance(context, Menu):
             raise ContextError(
-                f"Hybrid needs a Menu, the actions of a round; got {context!r:.100}."
+                f"Hybrid needs a Menu, the actions of a round with features; got {context!r:.100}."
             )
         x = context.context
         if x is not None and (type(x) is not np.ndarray or x.dtype != np.float64 or x.ndim != 1):
@@ -138,8 +142,8 @@ class Hybrid(LowerConfidence):
                 fits = self._fresh = self._made(p, q)
         elif (fits.p, fits.q) != (p, q):
             raise ContextError(
-                f"Hybrid has seen contexts with {fits.p} features and actions with {fits.q}; got "
-                f"{p} and {q}."
+                f"Hybrid needs contexts with {fits.p} features and actions with {fits.q}, as in "
+                f"the first round; got {p} and {q}."
             )
         return fits, context
 

@@ -1,4 +1,4 @@
-"""The previous loss."""
+"""Predict the previous loss."""
 
 from collections.abc import Hashable
 from typing import Any
@@ -12,16 +12,16 @@ from hannan.predictors._table import TablePredictor, as_loss
 
 
 class Last(TablePredictor):
-    r"""What the element cost when it was last seen on this context; 0 before.
+    r"""Predict the last loss of each element in this context, or 0 before the first loss.
 
-    With full information and `by_context=False` the guess is :math:`Q_t = \ell_{t-1}`, and regret
-    follows the path length :math:`\sum_t \|\ell_t - \ell_{t-1}\|^2` of the losses. A loss function
-    is guessed to come again as it is.
+    With full information and `by_context=False` the prediction is :math:`Q_t = \ell_{t-1}`, and
+    regret depends on the path length :math:`\sum_t \|\ell_t - \ell_{t-1}\|^2` of the losses. If the
+    last loss is a loss function, the prediction is this function.
 
     Parameters
     ----------
     by_context
-        Whether each context has its own guess; otherwise all share one.
+        Whether each context has a separate prediction (default), or all contexts share one.
 
     Examples
     --------
@@ -46,12 +46,12 @@ class Last(TablePredictor):
         self._functions: dict[Hashable, LossFunction] = {}
 
     def predict(self, context: Any) -> Losses:
-        """The last losses seen on this context, or the last loss function."""
+        """Return the last losses observed in this context, or the last loss function."""
         function = self._functions.get(self._key(context)) if self._functions else None
         return np.array(self._row(context)[0]) if function is None else function
 
     def learn(self, context: Any, action: Action, loss: Any) -> None:
-        """Remember what was seen."""
+        """Store the observed losses."""
         if isinstance(loss, LossFunction):
             self._functions[self._key(context)] = loss
             return

@@ -1,4 +1,4 @@
-"""The mean loss of each element on each context."""
+"""Mean loss of each element in each context."""
 
 from typing import Any, Self
 
@@ -14,33 +14,34 @@ from hannan.predictors._table import TablePredictor, as_loss, check_alpha, lowes
 
 
 class Mean(TablePredictor):
-    r"""Mean of the losses seen on this context, shrunk and less a width.
+    r"""Predict the mean of the losses observed in this context, shrunk and minus a width.
 
-    After n observations with sum s the guess is
+    After n observations with sum s the prediction is
 
     .. math:: \frac{s}{n+1} - \alpha \frac{\sigma}{\sqrt{n+1}} ,
 
-    where the width never takes it below 0. The observation that is counted too many has loss 0, so
-    that a bad first loss does not exclude an element for good. σ is the size of past errors:
-    :math:`\sigma^2 = (\tfrac14 + \sum e^2)/(1 + N)`, with :math:`e = \ell - s/(n+1)` before a loss
-    is counted and N the number of rounds, on all contexts together; both sums lose a thousandth
-    with every round, and a round in which several losses are seen counts their mean square. Both
-    suppose losses in [0, 1].
+    where subtracting the width never makes the prediction negative. The mean counts one extra
+    observation with loss 0, so that a bad first loss does not exclude an element forever. σ is the
+    size of past errors: :math:`\sigma^2 = (\tfrac14 + \sum e^2)/(1 + N)`. Here :math:`e = \ell -
+    s/(n+1)` is computed before a loss is counted, and N is the number of rounds, over all contexts.
+    Both sums are multiplied by 0.999 in every round, and a round with several observed losses
+    counts their mean squared error. The extra observation and σ assume losses in [0, 1].
 
-    With α = 0 nothing is to be explored, and the guess is the plain mean: with full information
-    and `by_context=False` regret then follows the variance
-    :math:`\sum_t \|\ell_t - \bar\ell_{t-1}\|^2` of the losses.
+    With α = 0 there is no exploration, and the prediction is the plain mean. With full information
+    and `by_context=False` regret then depends on the variance :math:`\sum_t \|\ell_t -
+    \bar\ell_{t-1}\|^2` of the losses.
 
-    `estimate` is the plain mean s/n whatever α, which needs no range of the losses, and 0 where
-    nothing was seen: what is greedy on it tries everything once, and inside a loss estimate 0
-    changes nothing. `baseline` is the plain mean less :math:`1/\sqrt{n+1}`, not below 0 either.
+    `estimate` is the plain mean s/n for any α, which needs no range of the losses, and 0 without
+    observations. So a learner that is greedy on `estimate` tries everything once, and the value 0
+    does not change a loss estimate. `baseline` is the plain mean minus :math:`1/\sqrt{n+1}`, not
+    made negative either.
 
     Parameters
     ----------
     alpha
-        α, how far below the mean to guess.
+        Factor α of the width below the mean, >= 0. Default 1. A larger α explores more.
     by_context
-        Whether each context has its own means; otherwise all share them.
+        Whether each context has separate means (default), or all contexts share them.
 
     Examples
     --------
@@ -52,7 +53,8 @@ class Mean(TablePredictor):
     >>> guess.predict(3)
     array([0.75, 0.  ])
 
-    An element that was expensive once comes back when the others are no better than half of that:
+    An element that was expensive once is tried again if the others are not better than half of
+    that:
 
     >>> guess = hn.predictors.Mean()
     >>> guess.prepare(n_actions=2)
@@ -71,39 +73,39 @@ class Mean(TablePredictor):
         self._errors = np.zeros(2)  # see the kernel
 
     def extended(self, n_actions: int) -> Self:
-        """One that knows what this one does, where there are more elements."""
+        """Return a copy with the same observations, for more elements."""
         twin = super().extended(n_actions)
         twin._errors = self._errors.copy()
         return twin
 
     def predict(self, context: Any) -> FloatArray:
-        """The mean on this context, shrunk and less the width; the plain mean for α = 0."""
+        """Return the shrunk mean in this context minus the width; the plain mean for α = 0."""
         mean, low = self._lower(context)
         return np.asarray(np.maximum(low, np.minimum(mean, 0.0)))
 
     def baseline(self, context: Any) -> FloatArray:
-        """The plain mean, less 1/√(n+1)."""
+        """Return the plain mean minus 1/√(n+1)."""
         mean = self.estimate(context)
         return np.asarray(np.maximum(mean - self.widths(context), np.minimum(mean, 0.0)))
 
     def estimate(self, context: Any) -> FloatArray:
-        """The plain mean on this context; 0 where nothing was seen."""
+        """Return the plain mean in this context; 0 without observations."""
         total, count = self._row(context)
         return np.asarray(total / np.maximum(count, 1.0))
 
     def widths(self, context: Any) -> FloatArray:
-        """1/√(n+1), how far each mean may be off, in units of the size of an error."""
+        """Return 1/√(n+1), the uncertainty of each mean in units of the size of an error."""
         return np.asarray(1.0 / np.sqrt(self._row(context)[1] + 1.0))
 
     def advise(self, context: Any, available: IntArray | None = None) -> tuple[int, FloatArray]:
-        """The action of the least guess, even below 0, and `estimate`."""
+        """Return the action with the smallest prediction, even below 0, and `estimate`."""
         if available is not None or self.alpha == 0.0:
             return lowest(self._lower(context)[1], available), self.estimate(context)
         estimate = np.empty(self._n_actions)
         return kernel.advise(self._row(context), self._errors, self.alpha, estimate), estimate
 
     def learn(self, context: Any, action: Action, loss: Any) -> None:
-        """Count what was seen."""
+        """Add the observed losses."""
         loss = as_loss(self, loss)
         row = self._row(context, keep=True)
         if type(loss) is float and type(action) is int and 0 <= action < self._n_actions:
@@ -118,7 +120,7 @@ class Mean(TablePredictor):
         self._errors = kernel.FORGETTING * self._errors + (np.mean(off * off), 1.0)
 
     def _lower(self, context: Any) -> tuple[FloatArray, FloatArray]:
-        """The shrunk means, and the same less their widths; plain means for α = 0."""
+        """Return the shrunk means, and these minus their widths; plain means for α = 0."""
         if self.alpha == 0.0:
             return (self.estimate(context),) * 2
         total, count = self._row(context)

@@ -15,28 +15,29 @@ from hannan.predictors._table import check_alpha
 
 
 class Ridge(RowPredictor):
-    r"""One ridge regression for each element; guesses a lower confidence value.
+    r"""Predict a lower confidence value by one ridge regression per element.
 
-    With design inverse :math:`R_k = (\lambda I + \sum x x^\top)^{-1}` over the rounds in which
-    element k was seen, the guess is
-    :math:`\langle \hat w_k, x \rangle - \alpha \sqrt{x^\top R_k x}`, clipped to [0, 1]. `baseline`
-    uses α = 1, `estimate` uses α = 0. By rank-one updates a round costs O(K p) for p features, and
-    O(p²) for each element seen and for each width that `advise` has to look at; only one of the
-    former where all elements are seen in every round, as they then share one inverse.
+    With the design inverse :math:`R_k = (\lambda I + \sum x x^\top)^{-1}` over the rounds in which
+    element k was observed, the prediction is :math:`\langle \hat w_k, x \rangle - \alpha
+    \sqrt{x^\top R_k x}`, clipped to [0, 1]. `baseline` uses α = 1, `estimate` uses α = 0. By
+    rank-one updates a round costs O(K p) for p features, plus O(p²) for each observed element and
+    for each width that `advise` computes. If all elements are observed in every round, they share
+    one inverse, and there is only one update.
 
     Parameters
     ----------
     alpha
-        Width of the confidence interval.
+        Factor α of the width, >= 0. Default 0.1. A larger α explores more.
     ridge
-        λ, the penalty.
+        Ridge penalty λ > 0. Default 1.
     intercept
-        Whether a constant feature is added.
+        Whether to add a constant feature. Default True.
     features
-        Array or frame [d, p] of feature rows, where contexts are the integers 0..d-1.
+        Array or frame [d, p] of feature vectors, if contexts are the integers 0..d-1. Default None:
+        contexts are feature vectors.
     standardise
-        Whether rows are standardised as they come, as in `FourierRidge`; otherwise they should be
-        about as long as 1.
+        Whether to standardise rows by running moments, as in `FourierRidge`. Default False; rows
+        should then have a length of about 1.
 
     Examples
     --------
@@ -98,13 +99,13 @@ class Ridge(RowPredictor):
         return super()._ready(context if self._rows is None else self._row_of(context))
 
     def _row_of(self, context: Any) -> FloatArray:
-        """Return the row of a context by its number."""
+        """Return the feature vector of a context, given by its index."""
         assert self._rows is not None
         try:
             row: FloatArray = self._rows[operator.index(context)]
         except (IndexError, TypeError):
             raise ContextError(
-                f"Ridge with features= takes contexts by number, below {len(self._rows)}; got "
+                f"Ridge with features= takes integer contexts in 0..{len(self._rows) - 1}; got "
                 f"{context!r:.100}."
             ) from None
         return row

@@ -1,4 +1,4 @@
-"""Losses of any range for predictors that suppose [0, 1]."""
+"""Losses of any range, for predictors that assume [0, 1]."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from hannan.predictors._table import as_loss
 
 
 class Scaled(Predictor):
-    """A predictor for losses in [low, high], from one for losses in [0, 1].
+    """Adapt a predictor for losses in [0, 1] to losses in [low, high].
 
     Parameters
     ----------
     predictor
-        Such as `Blend()`, which is shown (loss - low) / (high - low).
+        Predictor such as `Blend()`, which learns from (loss - low) / (high - low).
     loss_range
-        (low, high).
+        Range (low, high) of the losses, two finite numbers.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class Scaled(Predictor):
 
     @property
     def takes_items(self) -> bool:  # type: ignore[override]
-        """Whether the predictor inside is for described actions."""
+        """Whether the inner predictor is for actions with features."""
         return bool(getattr(self._inner, "items", False))
 
     def prepare(self, n_actions: int) -> None:
@@ -57,7 +57,7 @@ class Scaled(Predictor):
             self._inner.prepare(n_actions)
 
     def extended(self, n_actions: int) -> Self:
-        """One that knows what this one does, where there are more elements."""
+        """Return a copy with the same observations, for more elements."""
         twin = copy.copy(self)
         twin._inner = extended_predictor(self._inner, n_actions)
         return twin
