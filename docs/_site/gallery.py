@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import os
-import shutil
+import sys
+import tempfile
 from pathlib import Path
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+sys.path.append(str(EXAMPLES))  # two of them import examples/worlds
 
 GROUPS = {
     "decide": (
         "Make decisions",
         "Choose offers, prices, articles or models, and learn from the outcome of each choice.",
-        """decider route_prompts plain_arms thresholds mixed_features described_items changing_actions
-        late_feedback drift_restarts adaptive_adversary own_predictor listed_rules save_and_load
+        """decider route_prompts plain_arms thresholds mixed_features described_items
+        changing_actions late_feedback drift_restarts adaptive_adversary own_predictor listed_rules save_and_load
         decision_service""",
     ),
     "data": (
         "Test on your data",
         "Replay files and frames, evaluate other policies on a log, and watch a running learner.",
-        """replay_file replay_frame off_policy watch logged_bandit vowpal_wabbit_log linear_policies
-        drifting_labels multi_label sklearn_pipeline sklearn_policies corrupted_feedback""",
+        """replay_file replay_frame offers_log off_policy watch logged_bandit vowpal_wabbit_log
+        linear_policies drifting_labels multi_label sklearn_pipeline sklearn_policies
+        corrupted_feedback""",
     ),
     "sets": (
         "Choose routes, slates and assignments",
@@ -70,7 +72,7 @@ class InOrder:
 def picture(gallery: dict, script: dict) -> list[str]:
     """Return the arguments of a script: examples that can draw take the name of a picture."""
     text = Path(script["src_file"]).read_text(encoding="utf-8")
-    return [os.devnull + ".png"] if "sys.argv" in text else []
+    return [str(Path(tempfile.gettempdir()) / "example.png")] if "savefig(" in text else []
 
 
 def stage(docs: Path) -> None:
@@ -79,16 +81,28 @@ def stage(docs: Path) -> None:
     for group, (title, text, names) in GROUPS.items():
         folder = top / group
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "GALLERY_HEADER.rst").write_text(f"{title}\n{'=' * len(title)}\n\n{text}\n")
+        _update(folder / "GALLERY_HEADER.rst", f"{title}\n{'=' * len(title)}\n\n{text}\n")
         wanted = {f"{name}.py" for name in names.split()}
         for old in folder.glob("*.py"):
             if old.name not in wanted:
                 old.unlink()
-        for name in sorted(wanted):
-            shutil.copy2(EXAMPLES / name, folder / name)
-    (top / "GALLERY_HEADER.rst").write_text(HEADER)
-    if not (top / "worlds").exists():
-        (top / "worlds").symlink_to(EXAMPLES / "worlds")
+        for name in wanted:
+            _update(folder / name, titled((EXAMPLES / name).read_text(encoding="utf-8")))
+    _update(top / "GALLERY_HEADER.rst", HEADER)
+
+
+def titled(script: str) -> str:
+    """Return a script with the first line of its docstring as a heading."""
+    first, _, rest = script.removeprefix('"""').partition("\n")
+    alone = first.endswith('"""')  # a docstring of one line
+    title = first.removesuffix('"""').rstrip(".")
+    return '"""\n' + title + "\n" + "=" * len(title) + "\n" + '"""\n' * alone + rest
+
+
+def _update(path: Path, text: str) -> None:
+    """Write a file where its text has changed: an unchanged example does not run again."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
 
 
 HEADER = """Examples
