@@ -14,8 +14,8 @@ GROUPS = {
         "Make decisions",
         "Choose offers, prices, articles or models, and learn from the outcome of each choice.",
         """decider route_prompts plain_arms thresholds mixed_features described_items
-        changing_actions late_feedback drift_restarts adaptive_adversary own_predictor listed_rules save_and_load
-        decision_service""",
+        changing_actions late_feedback drift_restarts adaptive_adversary own_predictor
+        listed_rules save_and_load decision_service""",
     ),
     "data": (
         "Test on your data",

@@ -118,7 +118,9 @@ def test_a_learner_that_cannot_learn_late_says_why():
     learner = hn.PlayoutFTPL(TABLE, [0, 1, 2], seed=0)
     asks = (learner.decide, lambda x: learner.decide_many([x, 1]))
     for ask in asks:
-        with pytest.raises(hn.ParameterError, match="PlayoutFTPL does not support delayed feedback"):
+        with pytest.raises(
+            hn.ParameterError, match="PlayoutFTPL does not support delayed feedback"
+        ):
             ask(0)
     assert learner.open_decisions == []
     assert learner.act(0) == hn.PlayoutFTPL(TABLE, [0, 1, 2], seed=0).act(0)

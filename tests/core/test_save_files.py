@@ -221,7 +221,7 @@ def test_a_function_without_a_name_must_be_given_again(tmp_path):
     first = lambda chosen: len(chosen) <= 1  # noqa: E731
     path = saved(hn.ContextFTPL(hn.oracles.Matroid(3, first), seed=0), tmp_path)
     for trusted in ([], ["tests"]):
-        with pytest.raises(hn.UntrustedError, match="[Pp]ass the object itself"):
+        with pytest.raises(hn.UntrustedError, match=r"[Pp]ass the object itself"):
             hn.load(path, trusted=trusted)
     assert hn.load(path, trusted=[first]).oracle.independent is first
     second = lambda chosen: True  # noqa: E731

@@ -133,7 +133,7 @@ def test_reports_come_late_in_any_order_and_again():
     assert sorted(d.open_decisions) == sorted(f"order-{i}" for i in order[50:])
     with pytest.raises(hn.DecisionError, match="already has the outcome"):
         d.report(answers[order[0]], reward=0.123)
-    with pytest.raises(hn.DecisionError, match="no decision 'order-77'"):
+    with pytest.raises(hn.DecisionError, match="Unknown decision id 'order-77'"):
         d.report("order-77", reward=1.0)
     assert content(d) == before
     assert d.decision(f"order-{order[-1]}").action == answers[order[-1]].action

@@ -178,7 +178,7 @@ def test_messages_end_their_sentences_and_name_both_ends():
     d = new()
     with pytest.raises(hn.ParameterError, match=r"Unknown action 'zzz'\. Actions: 'red', 'g"):
         d.decide(ROW, available=["zzz"])
-    with pytest.raises(hn.ParameterError, match=r"'gren'; did you mean 'green'\? There are"):
+    with pytest.raises(hn.ParameterError, match=r"'gren'; did you mean 'green'\? Actions:"):
         d.decide(ROW, available=["gren"])
     for max_open in (0, 10**9):
         with pytest.raises(hn.ParameterError, match=r"integer >= 1 and at most [\d,]+\. Got"):

@@ -320,7 +320,7 @@ def test_a_journal_of_another_decider_is_not_taken_up(tmp_path):
     made(seed=None).journal(path).close()
     other = tmp_path / "learner"
     hn.bandit(3, seed=0).save(other)
-    with pytest.raises(hn.StorageError, match="no Decider"):
+    with pytest.raises(hn.StorageError, match="does not hold a Decider"):
         hn.Decider.open(other)
     with pytest.raises(hn.HannanError):
         made().journal(other)

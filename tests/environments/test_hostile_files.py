@@ -90,7 +90,9 @@ def test_a_packed_file_of_short_rows_is_read_up_to_a_limit_that_is_named(name, t
     file = packed(tmp_path / name, *ROWS[name], 2 * MIB)
     with (
         cheaply(),
-        pytest.raises(hn.ParameterError, match=r"more than 100,000 bytes\. If .* pass a larger max"),
+        pytest.raises(
+            hn.ParameterError, match=r"more than 100,000 bytes\. If .* pass a larger max"
+        ),
     ):
         READERS[name](file, max_unpacked=100_000)
 

@@ -306,6 +306,9 @@ def test_misspelt_groups_are_told_and_nothing_is_padded(site, capsys):
     for options in (["oracles"], ["--json"]):
         assert main(["list", *options]) == 0
         printed = capsys.readouterr()
-        assert "hannan.oracle (other) is not an entry point group of Hannan: did you mean" in printed.err
+        assert (
+            "hannan.oracle (other) is not an entry point group of Hannan: did you mean"
+            in printed.err
+        )
         assert not any(line.endswith(" ") for line in printed.out.splitlines())
     assert set(json.loads(printed.out)) == {*BASES, "options", "outside"}

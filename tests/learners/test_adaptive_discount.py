@@ -404,7 +404,10 @@ def test_a_decision_answered_at_once_is_no_delay():
 @pytest.mark.parametrize(
     ("learner", "note"),
     [
-        (hn.AdaptiveDiscount(SMALL, discounts=(0.9, 0.5), seed=0), "no base learner has discount 1"),
+        (
+            hn.AdaptiveDiscount(SMALL, discounts=(0.9, 0.5), seed=0),
+            "no base learner has discount 1",
+        ),
         (hn.AdaptiveDiscount(SMALL, hn.Pool(range(3)), seed=0), "no theorem"),
     ],
 )
@@ -557,7 +560,7 @@ def test_discounts_outside_their_range_are_refused(discounts):
 
 
 def test_classes_that_change_themselves_and_loss_functions_are_refused():
-    with pytest.raises(hn.ParameterError, match="changes with time. Use ContextFTPL"):
+    with pytest.raises(hn.ParameterError, match=r"changes with time\. Use ContextFTPL"):
         hn.AdaptiveDiscount(hn.oracles.Switching(EXPERTS, 1, sequence=20))
     with pytest.raises(hn.InputTypeError, match="takes a policy class"):
         hn.AdaptiveDiscount([[0], [1]])

@@ -3,10 +3,10 @@
 from functools import partial
 
 import pytest
-from hannan.learners.meta_learner import MetaLearner
 
 from hannan.learners import ContextFTPL, ContextSemiBanditFTPL, Discounted, StronglyAdaptive
 from hannan.learners.future import Playout
+from hannan.learners.meta_learner import MetaLearner
 from tests.learners import (
     test_adaptive_discount,
     test_discounted,

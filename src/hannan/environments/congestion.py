@@ -94,7 +94,7 @@ class Congestion(Environment):
 
 
 def check_links(owner: Environment, oracle: Oracle | None, n_links: int) -> Oracle | None:
-    """Return an oracle, or raise an error unless it has an element per link and no contexts."""
+    """Return an oracle, or raise an error unless it has one element per link and no contexts."""
     if oracle is None:
         return None
     if oracle.n_actions != n_links:

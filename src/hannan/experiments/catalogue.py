@@ -324,7 +324,7 @@ class Workshop:
             raise ParameterError(f"{place}: {kind} cannot be made: {why}") from error
 
     def made(self, value: Any, place: str, kinds: tuple[str, ...]) -> Any:
-        """Return the object for a value in a table: build tables, look up "$name", go into lists."""
+        """Return the object for a value of a table: build tables, look up "$name", enter lists."""
         if isinstance(value, Mapping) and "type" in value:
             return self.build(value, place, kinds)
         if isinstance(value, list):

@@ -104,7 +104,7 @@ class AdaptiveDiscount(Learner):
     :math:`2\sqrt{2\kappa G V} + 2W + E[M_T]`. Against a sequence of policies that changes k times
     the first term is at most its loss plus :math:`k W \gamma/(1-\gamma)`. `regret_bound(switches)`
     is the smallest of these bounds. `certificate` measures those of the meta-learner and of the
-    base learner with γ = 1 during the run. Proofs: docs/explanation/paper-notes.md, section 3.12.
+    base learner with γ = 1 during the run. Proofs: docs/explanation/paper-sharper.md, section 3.12.
 
     With delayed feedback (`decide`, `update(…, decision=…)`) the certificate stays valid against
     fixed policies for all rounds decided, even if the delays depend on the actions. Every decision

@@ -250,7 +250,7 @@ def check_trust(
     if predictor is not None and found.budget is not None and oracle.max_chosen > 1:
         raise ParameterError(
             f"trust={trust!r} uses hints, which are only for single actions. With sets of "
-            "elements, pass trust='baseline' (docs/explanation/paper-notes.md, section 3.9)."
+            "elements, pass trust='baseline' (docs/explanation/paper-sharper.md, section 3.9)."
         )
     return found
 
