@@ -38,7 +38,7 @@ def tuned(
     max_resamples: int | None = None,
     **others: float,
 ) -> Bound:
-    """slope·ε + error/ε and further terms, at the given ε or at the best one.
+    """Return slope·ε + error/ε and further terms, at the given ε or at the best one.
 
     With no slope there is nothing to pay at ε = ∞.
     """

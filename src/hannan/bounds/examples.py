@@ -21,10 +21,10 @@ def shortest_path(
     feedback: str = "full",
     form: str = "printed",
 ) -> Bound:
-    r"""Paths in a directed acyclic graph, no contexts: d = 1. [takimoto2003]
+    r"""Bound regret to paths in a directed acyclic graph, without contexts (d = 1). [takimoto2003]
 
     Edge losses lie in [0, B]. The paper sets both K and m to the number of edges. In fact m is the
-    length of the longest path, at most |V| - 1, and the sharp form uses this length.
+    length of the longest path, at most :math:`|V| - 1`, and the sharp form uses this length.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def shortest_path(
 def submodular(
     horizon: int, *, n_elements: int, loss_bound: float = 1.0, form: str = "printed"
 ) -> Bound:
-    r"""Submodular minimisation, no contexts: all :math:`2^K` sets, losses in [-H, H].
+    r"""Bound regret of submodular minimisation: all :math:`2^K` sets, losses in [-H, H].
 
     The first claim of Theorem 2 gives :math:`K^{5/4} H \sqrt T` as printed, not the stated
     :math:`KH\sqrt{T \log K}`. Half of the noise is worth taking, so G = K/2 exactly, and the sharp
@@ -92,7 +92,7 @@ def disjunctions(
     feedback: str = "full",
     form: str = "printed",
 ) -> Bound:
-    r"""Disjunctions (or conjunctions) of n variables, any contexts: the n unit vectors separate.
+    r"""Bound regret to disjunctions (or conjunctions) of n variables, separated by n unit vectors.
 
     d = n, K = 2, N = :math:`2^n`. The third claim of Theorem 2 gives
     :math:`(\log N)^{5/4}\sqrt T` as printed, not the stated :math:`\sqrt T \log N`, which is the
@@ -137,7 +137,7 @@ def linear_classifiers(
     feedback: str = "full",
     form: str = "printed",
 ) -> Bound:
-    r"""Half-spaces whose intercepts are multiples of τ, any contexts: n/τ points separate.
+    r"""Bound regret to half-spaces with intercepts that are multiples of τ; n/τ points separate.
 
     d = n/τ, K = 2, :math:`N = (1 + 1/\tau)^n` counting "no intercept". The third claim of Theorem 2
     gives :math:`n^{5/4}\tau^{-3/4}\sqrt{T \log(1/\tau)}` as printed; the stated
@@ -213,7 +213,7 @@ def claimed_rate(result: str, horizon: int, **sizes: float) -> float:
 def _solved(
     owner: str, horizon: int, feedback: str, form: str, loss_bound: float, sizes: Sizes
 ) -> Bound:
-    """Theorem 2 or Theorem 3, by the feedback."""
+    """Apply Theorem 2 or Theorem 3, by the feedback."""
     check_choice(owner, "feedback", feedback, FEEDBACKS)
     theorem = complete_information if feedback == "full" else semi_bandit
     return theorem(horizon, form=form, loss_bound=loss_bound, **sizes)

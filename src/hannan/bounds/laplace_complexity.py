@@ -51,7 +51,7 @@ def laplace_complexity(
     seed: int | None = 0,
     memory: int = 2**26,
 ) -> Complexity:
-    r"""G of a policy class on a context set: in closed form, or estimated through the oracle.
+    r"""Compute G of a policy class on a context set, in closed form or with the oracle.
 
     The estimate averages :math:`-\frac12(\min_\pi \zeta(\pi) + \min_\pi -\zeta(\pi))` over
     independent draws ζ. It has mean G, is positive for every class of two or more policies, and
@@ -100,7 +100,7 @@ def known_contexts(owner: str, oracle: Oracle, contexts: Contexts | None) -> lis
 
 
 def chernoff_complexity(log_size: float, d: int, m: int = 1) -> float:
-    r""":math:`G \le \inf_{0<u<1} (\log N - dm \log(1-u^2))/u`.
+    r"""Bound :math:`G \le \inf_{0<u<1} (\log N - dm \log(1-u^2))/u`.
 
     With :math:`x = u^2/(1-u^2)` the infimum is where :math:`2x - \log(1+x) = \log N/(dm)`.
 
@@ -124,7 +124,7 @@ def chernoff_complexity(log_size: float, d: int, m: int = 1) -> float:
 
 
 def closed_complexity(log_size: float, d: int, m: int = 1) -> float:
-    r""":math:`G \le 2\sqrt{dm \log N} + \log N`.
+    r"""Bound :math:`G \le 2\sqrt{dm \log N} + \log N`.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def closed_complexity(log_size: float, d: int, m: int = 1) -> float:
 
 
 def printed_complexity(log_size: float, d: int, m: int = 1) -> float:
-    r"""The paper's error constant :math:`10\sqrt{dm}\log N`, valid for N ≥ 2.
+    r"""Return the paper's error constant :math:`10\sqrt{dm}\log N`, valid for N ≥ 2.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def printed_complexity(log_size: float, d: int, m: int = 1) -> float:
 
 
 def tabular_complexity(d: int, n_actions: int, m: int = 1, antichain: bool = True) -> float:
-    r"""G of all maps from contexts to actions, which no class on them exceeds.
+    r"""Return G of all maps from contexts to actions, an upper limit for every class.
 
     :math:`d \cdot E\max_j \zeta_j = d\,(\sum_{i \le K} (1-2^{-i})/i - 2^{-K}/K)` for single
     actions; for sets of elements the value for *all* sets, :math:`dK/2`.

@@ -26,7 +26,7 @@ def natarajan(
     complexity: Complexity | float | None = None,
     form: str = "printed",
 ) -> Bound:
-    r"""Regret against a class of Natarajan dimension ν, single actions, full information.
+    r"""Bound regret to a class of Natarajan dimension ν, with single actions and full information.
 
     On d contexts such a class has :math:`\log N \le \Lambda = \min(\nu \log\frac{de(K+1)^2}{2\nu},
     d \log K)`. In place of the error of Theorem 2 the corollary is *printed* with
@@ -86,7 +86,7 @@ def natarajan(
 
 
 def natarajan_dimension(table: ArrayLike) -> int:
-    r"""The largest number of contexts that a finite class shatters, by trying them.
+    r"""Find the largest number of contexts that a finite class shatters, by trying all.
 
     Contexts S are shattered if there are two actions :math:`f(x) \ne g(x)` for each of them such
     that for every :math:`B \subseteq S` some policy plays f on B and g on the rest. With two
@@ -130,7 +130,7 @@ def natarajan_dimension(table: ArrayLike) -> int:
 
 
 def natarajan_log_size(dimension: int, d: int, n_actions: int) -> float:
-    r"""log of the largest number of policies of Natarajan dimension ν on d contexts, bounded.
+    r"""Bound the log of the number of policies of Natarajan dimension ν on d contexts.
 
     .. math:: N \le \min\Bigl(K^d, \sum_{i \le \nu} \binom{d}{i} \binom{K}{2}^i\Bigr)
 

@@ -35,7 +35,7 @@ def anytime(
     reacting: bool = False,
     **sizes: Unpack[SizesAndLosses],
 ) -> Bound:
-    r"""Regret of :math:`\epsilon_t = \sqrt{G / 2 W_t}`, with W_t a bound on instability costs.
+    r"""Bound regret of :math:`\epsilon_t = \sqrt{G / 2 W_t}`, where W_t bounds instability costs.
 
     .. math:: \mathrm{Regret} \le 2\sqrt{2 G W_T} + \sum_t \frac{K}{eL_t}
 
@@ -222,7 +222,7 @@ def hinted(
     unanswered: int = 0,
     **sizes: Unpack[Sizes],
 ) -> Bound:
-    r"""Bandit feedback, self-tuned, with hints whose share depends on their measured advantage.
+    r"""Bound regret with bandit feedback, self-tuned, and hints by their measured advantage.
 
     Hints are played while their measured cost S cannot exceed :math:`c\sqrt{Gt}`, and so that
     :math:`W = \sum_t 1/\beta_t \le T/(1-s)`, β the share of the base learner. For arbitrarily bad

@@ -23,7 +23,7 @@ def playout(
     loss_range: tuple[float, float] = (0.0, 1.0),
     fixed_size: bool = True,
 ) -> Bound:
-    r"""Full information, Gaussian noise on every element of every *future* context.
+    r"""Bound regret with full information: Gaussian noise on each element of *future* contexts.
 
     .. math:: \mathrm{Regret} \le \sigma \sqrt{2 T m \log N}
 
@@ -69,7 +69,7 @@ def playout(
 def playout_bandit(
     horizon: int, *, n_actions: int, log_size: float, loss_bound: float = 1.0
 ) -> Bound:
-    r"""Bandit feedback, sparse noise ±M on single actions of future contexts.
+    r"""Bound regret with bandit feedback: sparse noise ±M on single actions of future contexts.
 
     .. math:: \mathrm{Regret} \le \frac{TK}{M} + \sqrt{2 T M \log N} + \frac{M \log N}{3},
               \qquad M = \max\Bigl(K, \Bigl(\frac{2 K^2 T}{\log N}\Bigr)^{1/3}\Bigr)
@@ -116,7 +116,7 @@ def switching(
     complexity: Complexity | float | None = None,
     form: str = "printed",
 ) -> Bound:
-    r"""Regret against the best sequence of policies with at most k switches, full information.
+    r"""Bound regret to the best sequence of policies with k switches, with full information.
 
     Theorem 2 for the class of such sequences on the contexts (t, x_t), known in advance: d = T.
     The printed form counts :math:`T^k N^{k+1}` sequences (the paper has :math:`N^k`, but k switches
@@ -172,7 +172,7 @@ def switching(
 
 
 def switching_log_size(horizon: int, switches: int, log_size: float) -> float:
-    r"""log of the number of sequences of T policies, out of N, with at most k switches.
+    r"""Return the log of the number of sequences of T policies, out of N, with at most k switches.
 
     .. math:: \tilde N = \sum_{i \le k} \binom{T-1}{i} N (N-1)^i
               \le \sum_{i \le k} \binom{T-1}{i} N^{i+1} \le T^k N^{k+1}

@@ -163,7 +163,7 @@ class Checked:
         )
 
     def out_of_order_factor(self) -> float:
-        """C of the scale lemma."""
+        """Return C of the scale lemma."""
         return out_of_order_factor(self.d, self.K, self.m)
 
     def error(self, form: str) -> float:
@@ -253,7 +253,7 @@ def kappa(
     nonnegative: bool = True,
     antichain: bool = True,
 ) -> float:
-    r"""κ of the shift lemma: in a round with loss v instability costs at most εκv².
+    r"""Return κ of the shift lemma: in a round with loss v instability costs at most εκv².
 
     Assume that a shift of the noise by a vector of 1-norm at most κv keeps a policy with loss v in
     front of every other policy after the round. Then the density of Laplace noise gives
@@ -285,7 +285,7 @@ def kappa(
 
 
 def out_of_order_factor(d: int, n_actions: int, m: int = 1) -> float:
-    r"""C of the scale lemma: factor of the regret due to growing noise between two moments.
+    r"""Return C of the scale lemma: factor of the regret due to growing noise between two moments.
 
     If the same noise is multiplied by σ instead of s < σ, a leading policy loses its lead with
     probability at most :math:`C (1 - s/\sigma)`. Single actions:
@@ -311,7 +311,7 @@ def out_of_order_factor(d: int, n_actions: int, m: int = 1) -> float:
 
 
 def non_transductive(horizon: int) -> float:
-    r"""T/2: regret that an adversary can force on *every* learner against thresholds on [0, 1].
+    r"""Return T/2, the regret an adversary can force on *every* learner of thresholds on [0, 1].
 
     Theorem 7. Thresholds have Vapnik–Chervonenkis dimension one. If contexts are not known in
     advance, an adversary who knows the learner's probabilities presents a point between the labels

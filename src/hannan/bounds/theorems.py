@@ -123,7 +123,7 @@ def predictable(
     form: str = "printed",
     **sizes: Unpack[Sizes],
 ) -> Bound:
-    r"""Theorem 5: regret in terms of the errors of the predictions.
+    r"""Apply Theorem 5: regret in terms of the errors of the predictions.
 
     Printed: :math:`4\epsilon K S + \frac{10}\epsilon\sqrt{dm}\log N` with
     :math:`S = \sum_t E\|f_t - Q_t\|_*^2`; separator: 4εKdS in place of the first term. Sharp:
@@ -160,7 +160,7 @@ def predictable(
 def first_order(
     best_loss: float, *, loss_bound: float = 1.0, self_tuned: bool = False, **sizes: Unpack[Sizes]
 ) -> Bound:
-    r"""Non-negative losses, in terms of the best policy's loss L*, not of the horizon.
+    r"""Bound regret for non-negative losses by the best policy's loss L*, not the horizon.
 
     A squared loss is at most B times the loss, B = m · loss_bound, so
     :math:`L_T \le L^* + \epsilon\kappa B L_T + G/\epsilon`, and with a = κB
@@ -279,7 +279,7 @@ def semi_bandit(
 
 
 def default_limit(K: int, T: int) -> int:
-    r""":math:`L = \lceil\sqrt{KT}\rceil`."""
+    r"""Return :math:`L = \lceil\sqrt{KT}\rceil`."""
     return math.ceil(math.sqrt(K * T))
 
 

@@ -113,7 +113,7 @@ def _augment(costs, price, owner, column, free, distance, before, done):
 
 @njit
 def assign(costs, handicap, price, owner, column, distance, before, done):
-    """column[i] = that of row i; False if there is no assignment.
+    """Set column[i] to the column of row i; return False if there is no assignment.
 
     Any finite handicaps of the rows are valid. Handicaps close to the rows' prices in a similar
     problem save time. The other arrays are scratch; at the end `price` holds the column prices.

@@ -57,7 +57,7 @@ class Fit(NamedTuple):
 
 @njit
 def shares(errors, out):
-    """out = softmax(-2 errors), of as many as there is room for."""
+    """Set out to softmax(-2 errors), over the length of out."""
     least, total = np.inf, 0.0
     for i in range(out.size):  # `errors.min()` takes a second to be compiled
         if errors[i] < least:
@@ -71,13 +71,13 @@ def shares(errors, out):
 
 @njit
 def deviation(tally):
-    """σ, the size of an error; 1/2 before any was seen."""
+    """Return σ, the size of an error; 1/2 before the first one."""
     return math.sqrt((0.25 + tally[-2]) / (1.0 + tally[-1]))
 
 
 @njit
 def turn(angles, root, z, waves, first):
-    """angles += root z_j waves[first + j], summed up over j."""
+    """Add root z_j waves[first + j] to angles, for all j."""
     for j in range(z.size):
         factor = root * z[j]
         wave = waves[first + j]
@@ -105,7 +105,7 @@ def compare(row, raw):
 
 @njit
 def expand(row, fit):
-    """v of a row, unless it is there already; False for a row that is not finite or too large."""
+    """Compute v of a row if it is not cached; return False for a row not finite or too large."""
     p, m = fit.waves.shape
     v, mark = fit.v, fit.mark
     usable, same = compare(row, fit.raw)
@@ -145,7 +145,7 @@ def dot(a, b, n):
 
 @njit
 def project(inverse, n, x, out):
-    """out = R x."""
+    """Set out to R x."""
     if inverse.size == n:
         for i in range(n):
             out[i] = inverse[i] * x[i]
@@ -173,7 +173,7 @@ def project(inverse, n, x, out):
 
 @njit(fastmath=True)
 def form(inverse, n, x):
-    """About x'R x, in a third of the time that `project` takes."""
+    """Approximate x'R x, in a third of the time that `project` takes."""
     found = 0.0
     start = 0
     for i in range(n):
@@ -188,7 +188,7 @@ def form(inverse, n, x):
 
 @njit
 def shrink(inverse, n, product, bottom):
-    """R -= (R x)(R x)' / bottom."""
+    """Subtract (R x)(R x)' / bottom from R."""
     if inverse.size == n:
         for i in range(n):
             inverse[i] -= product[i] * product[i] / bottom
@@ -220,7 +220,7 @@ def copies(K, inverse, sizes, triangular):
 
 @njit
 def means(v, sizes, weights, share, out):
-    """out[k] = the mixture of <w_k, v> over the parts."""
+    """Set out[k] to the mixture of <w_k, v> over the parts."""
     for k in range(out.size):
         out[k] = 0.0
     start = 0
@@ -277,7 +277,7 @@ def reach(which, many, v, sizes, inverse, share, widest):
 
 @njit
 def limits(v, sizes, ridge, out):
-    """out[i] = |v|/√λ, the width of part i where nothing was seen."""
+    """Set out[i] to |v|/√λ, the width of part i without data."""
     for i in range(sizes.size):
         out[i] = math.sqrt(dot(v, v, sizes[i]) / ridge)
 

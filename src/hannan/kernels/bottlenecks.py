@@ -74,7 +74,7 @@ def _inside(costs, pair, value, inside):
 
 @njit(nogil=True)
 def tree_rows(costs, pair, targets, starts, ways, n_pairs, tail, head, n_nodes, out):
-    """out[i, e] = whether edge e is in the cheapest tree under costs i."""
+    """Set out[i, e] to whether edge e is in the cheapest tree under costs i."""
     value = np.empty(n_pairs)
     for i in range(costs.shape[0]):
         _one(costs[i], pair, targets, starts, ways, value)
@@ -102,7 +102,7 @@ def _tile(totals, block, row, count, scale, costs):
 
 @njit
 def _count_edges(costs, value, pair, counts):
-    """counts[i] = the number of edges that cost no more than their bottleneck, in each lane."""
+    """Set counts[i] to the number of edges up to their bottleneck's cost, in each lane."""
     zero, one = lanes.splat(0.0), lanes.splat(1.0)
     chosen = zero
     for e in range(pair.size):

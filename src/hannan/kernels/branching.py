@@ -135,7 +135,7 @@ def _restrict(inside, outside, w, penalty, pw, n_penalties, reward, rw, n_reward
 
 @njit
 def _sums(masks, weights, count, out):
-    """out[i] = total weight of the contexts that hold variable i."""
+    """Set out[i] to the total weight of the contexts that hold variable i."""
     out[:] = 0.0
     for c in range(count):
         for i in bits(masks[c]):
@@ -264,7 +264,7 @@ def _propagate(
 
 @njit
 def _fix(free, r, low, most):
-    """Variables to take in and to leave out, since otherwise the bound would exceed `most`."""
+    """Return variables to take and to leave out, without which the bound exceeds `most`."""
     take, leave = _NONE, _NONE
     for i in bits(free):
         if r[i] > 0.0 and low + r[i] > most:

@@ -14,7 +14,7 @@ from hannan.kernels.compiling import njit
 
 @njit(nogil=True)
 def _measure(start, head, mate, residual, demand, label, queue):
-    """label[u] = number of residual arcs from u to a sink, plus one; n + 1 if there is no path."""
+    """Set label[u] to 1 + the number of residual arcs from u to a sink; n + 1 without a path."""
     n = label.size
     found = 0
     for u in range(n):
@@ -38,7 +38,7 @@ def _measure(start, head, mate, residual, demand, label, queue):
 
 @njit(nogil=True)
 def smallest_minimiser(start, head, mate, capacity, weight, inside):
-    """inside[j] = whether j is in the smallest set of minimal weight plus cut."""
+    """Set inside[j] to whether j is in the smallest set of minimal weight plus cut."""
     n = weight.size
     residual = np.empty(head.size, np.float64)
     for a in range(head.size):

@@ -14,7 +14,7 @@ from hannan.kernels.linear import backward, fill_normals, forward
 
 @njit
 def cross(context, rows, left, right, slot, sign, out):
-    """out[k, slot[t]] += sign[t] z[left[t]] z[right[t]], z = (1, context, rows[k])."""
+    """Add sign[t] z[left[t]] z[right[t]] to out[k, slot[t]], z = (1, context, rows[k])."""
     n, q = rows.shape
     p = context.size
     z = np.empty(1 + p + q)
@@ -58,7 +58,7 @@ def add(U, b, rows, losses):
 
 @njit
 def fit(U, b, w):
-    """w = A^-1 b."""
+    """Set w to A^-1 b."""
     w[:] = b
     forward(U, w)
     backward(U, w)
@@ -84,7 +84,7 @@ def _solve(U, V):
 
 @njit
 def look(U, w, rows, scores, gram):
-    """scores[k] = <w, rows[k]> and gram = rows A^-1 rows'."""
+    """Set scores[k] to <w, rows[k]>, and gram to rows A^-1 rows'."""
     n, P = rows.shape
     V = np.empty((P, n))
     for k in range(n):
@@ -122,7 +122,7 @@ def least(scores, sigma, key, stream, draw, numbers):
 
 @njit
 def choices(scores, sigma, key, stream, first, out):
-    """`least` under each of several draws, as marks in out [draws, n]."""
+    """Find `least` under each of several draws, as marks in out [draws, n]."""
     numbers = np.empty((1, scores.size), np.float32)
     for i in range(out.shape[0]):
         out[i, least(scores, sigma, key, stream, first + i, numbers)] = True

@@ -18,7 +18,7 @@ _STEEP = 8.0
 
 @njit
 def argmin_distribution(values, scale, out):
-    r"""out[j] = probability that j minimises values[j] + scale * unit Laplace noise.
+    r"""Set out[j] to the probability that j minimises values[j] + scale * unit Laplace noise.
 
     Values may be infinite, but not all of them. With g = (values - least)/scale and v the value of
     the minimum, :math:`q_j = \int f(v - g_j) \prod_{i \ne j} (1 - F(v - g_i))\,dv`. With
@@ -93,7 +93,7 @@ def lesson(values, scale, action, loss, trials, distribution):
 
 @njit
 def trial_weight(q, trials):
-    """(1 - (1-p)^L)/(p s), where a trial counts with probability s and then succeeds with p.
+    """Return (1 - (1-p)^L)/(p s), where a trial counts with probability s and then succeeds with p.
 
     p = c + (1 - c) q has the certain part c; `trials` are (L, c, s).
     """
@@ -103,7 +103,7 @@ def trial_weight(q, trials):
 
 @njit
 def mean_weight(q, limit):
-    """(1 - (1-q)^L)/q"""
+    """Return (1 - (1-q)^L)/q."""
     if q <= 0.0:
         return float(limit)
     return 1.0 if q >= 1.0 else -math.expm1(limit * math.log1p(-q)) / q

@@ -24,7 +24,7 @@ _BLOCK = 128  # policies whose minimum is taken before it is compared with the b
 
 @njit
 def _entries(raw, starts, cells, out):
-    """out[e] = sum of the raw noise of the cells of entry e."""
+    """Set out[e] to the sum of the raw noise of the cells of entry e."""
     for e in range(starts.size - 1):
         total = lanes.splat(float32(0.0))
         for k in range(starts[e], starts[e + 1]):
@@ -55,7 +55,7 @@ def _tables(entry, first_entry, group_start, row_start, out):
 
 @njit
 def fill_tables(key, stream, first, n_cells, plan, out):
-    """Projected noise of draws first..first+15 for every table row; see `_tables`."""
+    """Compute projected noise of draws first..first+15 for every table row; see `_tables`."""
     starts, cells, first_entry, group_start, row_start = plan
     raw = lanes.aligned((n_cells + 3) // 4 * 4 * WIDTH)
     fill_laplace(key, stream, first, raw)
@@ -66,7 +66,7 @@ def fill_tables(key, stream, first, n_cells, plan, out):
 
 @njit
 def project(tables, codes, start, stop, out):
-    """out[n - start, b] = noise of policy n in draw b: one table row for each group.
+    """Set out[n - start, b] to the noise of policy n in draw b: one table row for each group.
 
     Four policies at a time, to hide the latency of additions; start and stop are multiples of
     four.
@@ -99,7 +99,7 @@ def project(tables, codes, start, stop, out):
 
 @njit(nogil=True)
 def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block, begin, end, past_caches):
-    """block[i, n] = noise of policy n in draw first + i, for policies begin .. end - 1.
+    """Set block[i, n] to the noise of policy n in draw first + i, for policies begin .. end - 1.
 
     Both are multiples of sixteen; `past_caches` as for `transpose`.
     """
@@ -125,7 +125,7 @@ def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block, begin, en
 
 @njit
 def leader(scores, z, scale):
-    """argmin over n of scores[n] + scale * z[n]; z is not read at scale 0."""
+    """Return argmin over n of scores[n] + scale * z[n]; z is not read at scale 0."""
     if scale == 0.0:
         return scores.argmin()
     factor = lanes.splat(float64(scale))
@@ -151,7 +151,7 @@ def leader(scores, z, scale):
 
 @njit(nogil=True)
 def act(scores, block, row, scale, column):
-    """Action of the leader under one draw; `column` holds each policy's action."""
+    """Return the action of the leader under one draw; `column` holds each policy's action."""
     return column[leader(scores, block[row], scale)]
 
 
@@ -235,7 +235,7 @@ def losses_in(n_actions: int) -> slice:
 
 @njit(nogil=True)
 def foresee(note, losses, largest):
-    """Action of the leader after one more round on the context of a note, -1 if that is close.
+    """Return the leader's action after one more round on a note's context, -1 if that is close.
 
     The leader's value is the smallest of minimum plus loss over actions. Adding in another order
     changes it by a few units in the last place of the numbers involved: the losses, the value, and
@@ -267,14 +267,14 @@ def foresee(note, losses, largest):
 
 @njit
 def add(scores, losses, column):
-    """scores[n] += losses[column[n]]"""
+    """Add losses[column[n]] to scores[n]."""
     for n in range(column.size):
         scores[n] += losses[column[n]]
 
 
 @njit(nogil=True)
 def act_all(scores, block, scales, column, out):
-    """Action of the leader of each row of scores, under the same row of the block."""
+    """Return the action of the leader of each row of scores, under the same row of the block."""
     for i in range(scores.shape[0]):
         out[i] = column[leader(scores[i], block[i], scales[i])]
 
@@ -401,7 +401,7 @@ def resample_many(
 
 @njit
 def best_by_action(scores, column, out):
-    """out[a] = smallest score among the policies that play action a."""
+    """Set out[a] to the smallest score among the policies that play action a."""
     out[:] = np.inf
     for n in range(column.size):
         if scores[n] < out[column[n]]:

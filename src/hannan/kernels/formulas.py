@@ -22,7 +22,7 @@ _STRIP = 1024  # table entries whose upper bits are summed while they are in the
 
 @njit
 def _smallest(values, start):
-    """min of 64 numbers."""
+    """Return the minimum of 64 numbers."""
     a = lanes.load(values, start)
     for k in range(WIDTH, LEAF, WIDTH):
         b = lanes.load(values, start + k)
@@ -42,7 +42,7 @@ def build(scores, tree):
 
 @njit
 def _tilt(y, weight, out):
-    """out[lo] = weight where lo misses the lower bits of y, else 0."""
+    """Set out[lo] to the weight where lo misses the lower bits of y, else 0."""
     for lo in range(LEAF):
         out[lo] = weight if lo & y & (LEAF - 1) == 0 else 0.0
 
@@ -80,7 +80,7 @@ def add(scores, tree, y, weight):
 
 @njit
 def _look(scores, base, linear, shift, work):
-    """Smallest value of a block and its place; `work` is overwritten."""
+    """Return the smallest value of a block and its place; `work` is overwritten."""
     offset = lanes.splat(float64(shift))
     for lo in range(0, LEAF, WIDTH):
         extra = lanes.add(offset, lanes.load(linear, lo))
@@ -172,14 +172,14 @@ def linear_leader(scores, tree, w, y, weight):
 
 @njit
 def _fold(into, other):
-    """into += other; as two arguments, so that the compiler knows that they do not overlap."""
+    """Add other to into, two arguments that the compiler knows do not overlap."""
     for k in range(into.size):
         into[k] += other[k]
 
 
 @njit
 def _sum_supersets(table, n):
-    """table[S] = sum over T containing S, for the bits from LEAF_BITS up, in place.
+    """Set table[S] to the sum over T containing S, for the bits from LEAF_BITS up, in place.
 
     Lower bits first, in pieces that stay in the cache; then the upper bits, strip by strip.
     """
@@ -200,7 +200,7 @@ def _sum_supersets(table, n):
 
 @njit
 def _ends(values):
-    """Minimum and maximum of whole numbers."""
+    """Return the minimum and the maximum of whole numbers."""
     low = high = values[0]
     for k in range(values.size):
         low = values[k] if values[k] < low else low
@@ -211,7 +211,7 @@ def _ends(values):
 
 @njit(nogil=True)
 def fill_tables(key, stream, first, ys, miss, unit, n, rows):
-    """rows[i] = noise of every set in draw first + i, less what it would be if all were hit.
+    """Set rows[i] to the noise of every set in draw first + i, minus the noise of hitting all.
 
     In whole multiples of 1/unit, so that sums do not depend on their order and sets that agree on
     all contexts tie. After the table come the minimum and the maximum of each block.
@@ -290,7 +290,7 @@ def table_leader(scores, tree, row, scale, y, weight):
 
 @njit(nogil=True)
 def linear_draw(scores, tree, cells, scale, miss, places, n, y, weight):
-    """`linear_leader` under noise on contexts of one variable each.
+    """Find `linear_leader` under noise on contexts of one variable each.
 
     Context x is the variable places[x], or none if that is negative. Returns the best set and its
     value less what the noise would be if all contexts were hit.

@@ -21,7 +21,7 @@ from hannan.kernels.noise import transpose
 
 @njit
 def count_above(edges, row, out):
-    """out[f] = number of edges of feature f above row[f]; edges[f] is in descending order."""
+    """Set out[f] to the number of edges of feature f above row[f]; edges[f] descends."""
     for f in range(edges.shape[0]):
         low, high = 0, edges.shape[1]
         while low < high:
@@ -66,7 +66,7 @@ def add(stat, shape, counts, losses):
 
 @njit
 def combine(stat, z, start, size, scale, out):
-    """out = stat + scale * z, for `size` entries from `start` on; z is not read at scale 0."""
+    """Set out to stat + scale * z, for `size` entries from `start` on; z is not read at scale 0."""
     if scale == 0.0:
         for i in range(0, size, WIDTH):
             lanes.store(out, i, lanes.load(stat, start + i))
@@ -143,7 +143,7 @@ def plays(code, counts):
 
 @njit(nogil=True)
 def act(stat, shape, block, row, scale, counts):
-    """Action of the leader under one draw."""
+    """Return the action of the leader under one draw."""
     values, code = np.empty(width(shape)), np.empty(4, np.int64)
     combine(stat, block[row], int64(0), values.size, scale, values)
     best_stump(values, shape, code)
@@ -198,7 +198,7 @@ def gather(raw, bins, members, heavy, shape, hist):
 
 @njit
 def _sum(raw, members, K, hist, to):
-    """hist[to + k] = the noise of action k on all these contexts, in their order."""
+    """Set hist[to + k] to the noise of action k on all these contexts, in their order."""
     size = uint64(K * WIDTH)
     for k in range(K):
         total = lanes.splat(float32(0.0))
@@ -229,7 +229,7 @@ def gather_all(raw, bins, order, heavy, shape, hist):
 
 @njit
 def gather_totals(raw, members, K, totals):
-    """totals[k, draw] += the noise of action k on each of some contexts."""
+    """Add the noise of action k on each of some contexts to totals[k, draw]."""
     for m in range(members.size):
         source = members[m] * K * WIDTH
         for k in range(K):
@@ -256,7 +256,7 @@ def _count_down(hist, totals, heavy, f, k, C, K, tile, i):
 
 @njit
 def emit(hist, totals, heavy, shape, tile, out, row_width, column):
-    """Histograms as statistics: one for each draw, from `column` on in its row of `out`."""
+    """Write histograms as statistics: one for each draw, from `column` on in its row of `out`."""
     G, C, K, F = shape
     zero = lanes.splat(float32(0.0))
     for g in range(G):

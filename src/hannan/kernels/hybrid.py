@@ -54,7 +54,7 @@ def bounds(m, single, size):
 
 @njit
 def scaled(row, center, scale, first, out):
-    """out = a row, centred, scaled and clipped; False if it is not finite or too large."""
+    """Set out to a centred, scaled and clipped row; return False if not finite or too large."""
     for j in range(row.size):
         if not abs(row[j]) <= LARGEST:
             return False
@@ -64,7 +64,7 @@ def scaled(row, center, scale, first, out):
 
 @njit
 def expand(context, rows, center, scale, plan, waves, phases, height, out):
-    """out[k] = v of each row; False for features that are not finite or too large."""
+    """Set out[k] to v of each row; return False for features not finite or too large."""
     left, right, slot, sign = plan
     n, q = rows.shape
     p = context.size
@@ -98,7 +98,7 @@ def expand(context, rows, center, scale, plan, waves, phases, height, out):
 
 @njit
 def shares(tally, cosines, out):
-    """out = softmax of the log-likelihoods -errors/(2 σ²); without cosines their part has none."""
+    """Set out to the softmax of the log-likelihoods -errors/(2 σ²); cosines may be absent."""
     scale = 2.0 * deviation(tally) ** 2
     parts = PARTS if cosines else PARTS - 1
     least = tally[:parts].min()
@@ -131,7 +131,7 @@ def guess(v, i, begin, end, weights):
 
 @njit
 def width(v, i, begin, end, inverse, factor, product):
-    """v'Rv in part i, never negative; `product` gets R v."""
+    """Return v'Rv in part i, never negative; set `product` to R v."""
     n = end[i] - begin[i]
     x = v[begin[i] : end[i]]
     project(triangle(i, begin, end, inverse), n, x, product)
@@ -142,7 +142,7 @@ def width(v, i, begin, end, inverse, factor, product):
 
 @njit
 def look(V, offsets, spreads, numbers, means, widths):
-    """Means of all rows, and widths unless that array is empty: those of the heaviest part.
+    """Write means of all rows, and widths unless that array is empty: those of the heaviest part.
 
     `offsets` and `spreads` describe each item itself: the part of its loss not explained by its
     features, and v'Rv of that.

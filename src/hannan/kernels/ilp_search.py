@@ -174,7 +174,7 @@ def search(
 
 @njit
 def in_units(costs, out):
-    """Costs of about 1, in units of a power of two, which is returned.
+    """Scale costs to about 1 by a power of two, and return this power.
 
     Unavailable elements, of infinite cost, cost more than all others together.
     """

@@ -55,7 +55,7 @@ def _window_start(leaders, weight_above, m):
 
 @njit
 def _far_sums(others, limit, at_end, sums):
-    """sums[j - 1] = sum of the j-th powers of the small probabilities at the end of a piece."""
+    """Set sums[j - 1] to the sum of j-th powers of the small probabilities at a piece's end."""
     zero = lanes.splat(0.0)
     highest = lanes.splat(limit)
     factor = lanes.splat(at_end)
@@ -92,7 +92,7 @@ def _far_sums(others, limit, at_end, sums):
 
 @njit
 def _far_coins(sums, growth, m, out):
-    r"""out[d, i] = P(d far elements are below) at node i, d < m; growth[i] = e^(v_i - right).
+    r"""Set out[d, i] to P(d far elements are below) at node i, d < m; growth[i] = e^(v_i - right).
 
     The logarithm of their generating function is :math:`\sum_j (-1)^{j+1} s_j (w-1)^j / j` with
     power sums s_j; it is expanded in w, and its exponential built up term by term.
@@ -120,7 +120,7 @@ def _far_coins(sums, growth, m, out):
 
 @njit
 def _chances(weight, powers, inverse, p, q):
-    """p[i] = F(v_i - g), q = 1 - p, for weight = e^(-g)/2, powers[i] = e^(v_i) and its inverse."""
+    """Set p[i] to F(v_i - g), q to 1 - p, for weight = e^(-g)/2, powers[i] = e^(v_i)."""
     half = lanes.splat(0.5)
     one = lanes.splat(1.0)
     minus = lanes.splat(-1.0)
@@ -207,7 +207,7 @@ def _next_kink(h, left, right):
 
 @njit(nogil=True)
 def inclusion(totals, no_noise, scale, m, below, elements, out):
-    """out[e] = probability that elements[e] is among the m smallest perturbed totals.
+    """Set out[e] to the probability that elements[e] is among the m smallest perturbed totals.
 
     Only values less than `below` are chosen. Pieces end at the kinks of the densities of these
     elements; the kinks of other elements, which are smoother, only make pieces shorter.
@@ -251,6 +251,6 @@ def inclusion(totals, no_noise, scale, m, below, elements, out):
 
 @njit
 def mean_weights(q, limit, out):
-    """out[e] = (1 - (1-q)^L)/q, the mean of geometric resampling with L = limit."""
+    """Set out[e] to (1 - (1-q)^L)/q, the mean of geometric resampling with L = limit."""
     for e in range(q.size):
         out[e] = mean_weight(q[e], limit)

@@ -10,7 +10,7 @@ _EDGE = 1.0 - 1e-9  # points on the hyperplane count as far, despite rounding
 
 @njit
 def _rest(rows, slopes, digits, axis, out):
-    """out[c] = sum over all axes except one of row c times the slope of its digit."""
+    """Set out[c] to the sum over all axes except one of row c times the slope of its digit."""
     for c in range(rows.shape[0]):
         total = 0.0
         for j in range(digits.size):
@@ -21,7 +21,7 @@ def _rest(rows, slopes, digits, axis, out):
 
 @njit
 def value(rows, weights, slopes, digits):
-    """Total weight of the rows on the far side."""
+    """Return the total weight of the rows on the far side."""
     sums = np.empty(rows.shape[0], np.float64)
     _rest(rows, slopes, digits, int64(-1), sums)
     total = 0.0

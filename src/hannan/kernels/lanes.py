@@ -66,7 +66,7 @@ def aligned(size):
 
 @intrinsic
 def load(typing_context, array, offset):
-    """array[offset : offset + 16]"""
+    """Return array[offset : offset + 16]."""
 
     def generate(context, builder, signature, args):
         align = signature.args[0].dtype.bitwidth // 8
@@ -77,7 +77,7 @@ def load(typing_context, array, offset):
 
 @intrinsic
 def store(typing_context, array, offset, lanes):
-    """array[offset : offset + 16] = lanes"""
+    """Set array[offset : offset + 16] to lanes."""
 
     def generate(context, builder, signature, args):
         align = signature.args[0].dtype.bitwidth // 8
@@ -118,25 +118,25 @@ def splat(typing_context, number):
 
 @intrinsic
 def add(typing_context, a, b):
-    """a + b"""
+    """Return a + b."""
     return a(a, b), lambda context, builder, signature, args: builder.fadd(*args)
 
 
 @intrinsic
 def sub(typing_context, a, b):
-    """a - b"""
+    """Return a - b."""
     return a(a, b), lambda context, builder, signature, args: builder.fsub(*args)
 
 
 @intrinsic
 def mul(typing_context, a, b):
-    """a * b"""
+    """Return a * b."""
     return a(a, b), lambda context, builder, signature, args: builder.fmul(*args)
 
 
 @intrinsic
 def widen(typing_context, a):
-    """float32 or int32 lanes as float64 lanes"""
+    """Return float32 or int32 lanes as float64 lanes."""
 
     def generate(context, builder, signature, args):
         convert = builder.sitofp if signature.args[0].dtype == types.int32 else builder.fpext
@@ -147,7 +147,7 @@ def widen(typing_context, a):
 
 @intrinsic
 def where_less(typing_context, a, b, x, y):
-    """x where a < b, else y"""
+    """Return x where a < b, else y."""
 
     def generate(context, builder, signature, args):
         return builder.select(builder.fcmp_ordered("<", args[0], args[1]), args[2], args[3])
@@ -157,7 +157,7 @@ def where_less(typing_context, a, b, x, y):
 
 @intrinsic
 def where_equal(typing_context, codes, code, x, y):
-    """x where one of the unsigned integers in `codes` is `code`, else y"""
+    """Return x where one of the unsigned integers in `codes` is `code`, else y."""
 
     def generate(context, builder, signature, args):
         kind = signature.args[0].dtype
@@ -172,7 +172,7 @@ def where_equal(typing_context, codes, code, x, y):
 
 @intrinsic
 def gather(typing_context, array, places):
-    """array[places], where places are unsigned integers"""
+    """Return array[places], where places are unsigned integers."""
 
     def generate(context, builder, signature, args):
         data = context.make_array(signature.args[0])(context, builder, args[0]).data

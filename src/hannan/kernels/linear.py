@@ -112,7 +112,7 @@ def backward(U, v):
 
 @fast
 def solve(U, b, row, x, v, scores):
-    """v = U^-T x and scores = x' A^-1 b; returns x' A^-1 x. `x` gets the row and its constant."""
+    """Set v to U^-T x, scores to x' A^-1 b, x to the row and a constant; return x' A^-1 x."""
     p, K = b.shape
     x[row.size :] = 1.0
     for i in range(row.size):
@@ -154,7 +154,7 @@ def _factor(A, W):
 
 @njit
 def smooth(X, ridge, Z, out):
-    """out = X A^-1 X' Z, what ridge regressions fitted to Z [n, m] predict on their own rows X.
+    """Set out to X A^-1 X' Z, predictions on the rows X of ridge regressions of Z [n, m].
 
     False where the penalty is lost in rounding. Sizes are too small for the threads of a BLAS.
     """
@@ -181,21 +181,21 @@ def smooth(X, ridge, Z, out):
 
 @fast
 def divide(row, number, start):
-    """row /= number, from an entry on; of slices it would take the compiler seconds."""
+    """Divide a row by a number, from an entry on; slices would take the compiler seconds."""
     for j in range(start, row.size):
         row[j] /= number
 
 
 @njit
 def subtract(row, factor, other, start):
-    """row -= factor * other, from an entry on."""
+    """Subtract factor * other from row, from an entry on."""
     for j in range(start, row.size):
         row[j] -= factor * other[j]
 
 
 @njit(nogil=True)
 def fill_normals(key, stream, first, out):
-    """Standard normal variates, a row for each draw, by the method of Box and Muller."""
+    """Write standard normal variates, a row for each draw, by the method of Box and Muller."""
     draws, size = out.shape
     for d in range(draws):
         n = uint64(first + d)
@@ -212,7 +212,7 @@ def fill_normals(key, stream, first, out):
 
 @njit
 def perturb(v, g, factor, scores):
-    """scores[k] += factor * <v, g_k>"""
+    """Add factor * <v, g_k> to scores[k]."""
     p, K = g.shape
     for i in range(p):
         w = factor * v[i]
@@ -232,7 +232,7 @@ def polynomial(coefficients, x, out):
 
 @fast
 def normal_tails(t, density, survival):
-    """exp(-t^2/2), and the probability that a standard normal number exceeds t.
+    """Return exp(-t^2/2), and the probability that a standard normal number exceeds t.
 
     For a multiple of sixteen numbers, in vector instructions, which the functions of the C
     library do not use.
@@ -288,7 +288,7 @@ def _gaps(scores, sigma, action, rise):
 
 @fast
 def normal_distribution(scores, sigma, action, rise, out):
-    """out[k] = probability that k minimises scores[k] + sigma * standard normal noise.
+    """Set out[k] to the probability that k minimises scores[k] + sigma * standard normal noise.
 
     The score of one action has risen before that; of none if it is -1.
     """

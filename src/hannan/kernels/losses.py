@@ -10,7 +10,7 @@ LARGEST = 1e120
 
 @njit
 def extremes(values):
-    """Smallest and largest entry; (nan, nan) if one is not a number up to `LARGEST`."""
+    """Return the smallest and largest entry; (nan, nan) if one is not a number up to `LARGEST`."""
     low = np.inf
     high = -np.inf
     for j in range(values.size):
@@ -36,7 +36,7 @@ def copy_usable(values, out):
 
 @njit
 def gap(values, others):
-    """Smallest and largest difference."""
+    """Return the smallest and the largest difference."""
     low = np.inf
     high = -np.inf
     for j in range(values.size):

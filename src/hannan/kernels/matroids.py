@@ -10,7 +10,7 @@ from hannan.kernels.weights import count_hit, count_short
 
 @njit(nogil=True)
 def partition_rows(costs, order, starts, capacities, below, out):
-    """out[i, k] = whether k is among the cheapest of its group under costs i.
+    """Set out[i, k] to whether k is among the cheapest of its group under costs i.
 
     Group g holds the elements order[starts[g] : starts[g + 1]], in ascending order.
     """
@@ -44,7 +44,7 @@ def _root(parent, node):
 
 @njit(nogil=True)
 def kruskal_rows(costs, tail, head, n_nodes, out):
-    """out[i, k] = whether edge k is in the cheapest spanning tree under costs i."""
+    """Set out[i, k] to whether edge k is in the cheapest spanning tree under costs i."""
     parent = np.empty(n_nodes, np.intp)
     out[:, :] = False
     for i in range(costs.shape[0]):

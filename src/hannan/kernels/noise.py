@@ -66,7 +66,7 @@ def philox(key, c0, c1, c2, c3):
 
 @njit
 def _words(key, stream, first, quad, count, out):
-    """Random words of the cells of `count` quadruples, for sixteen draws from `first` on."""
+    """Write random words of the cells of `count` quadruples, for sixteen draws from `first` on."""
     for q in range(count):
         at = q * 4 * WIDTH
         for b in range(WIDTH):
@@ -98,7 +98,7 @@ def _laplace(words, number, exponent):
 
 @njit
 def fill_laplace(key, stream, first, out):
-    """out[16 cell + b] = unit Laplace noise of that cell in draw first + b, b = 0..15.
+    """Set out[16 cell + b] to the unit Laplace noise of that cell in draw first + b, b = 0..15.
 
     The number of cells must be a multiple of four.
     """
@@ -116,7 +116,7 @@ def fill_laplace(key, stream, first, out):
 
 @njit
 def laplace_cells(key, stream, draw, start, out):
-    """out[i] = unit Laplace noise of cell start + i in one draw."""
+    """Set out[i] to the unit Laplace noise of cell start + i in one draw."""
     words = np.empty(4, np.uint32)
     number, exponent = np.empty(4, np.float32), np.empty(4, np.float32)
     n = uint64(draw)
@@ -180,7 +180,7 @@ def _shuffle_away(src, dst, dst_step, dst_start):
 
 @njit
 def transpose(tile, policies, out, width, column, past_caches):
-    """out[b, column + n] = tile[n, b] for n < policies (a multiple of sixteen).
+    """Set out[b, column + n] to tile[n, b] for n < policies (a multiple of sixteen).
 
     `past_caches`: written around the caches; rows of `out` and the column then begin with a cache
     line.
@@ -199,7 +199,7 @@ def transpose(tile, policies, out, width, column, past_caches):
 
 @njit(nogil=True)
 def fill_rows(key, stream, first, block):
-    """block[i, k] = unit Laplace noise of cell k in draw first + i.
+    """Set block[i, k] to the unit Laplace noise of cell k in draw first + i.
 
     The width must be a multiple of sixteen; cells beyond the last element are not used.
     """

@@ -9,7 +9,7 @@ from hannan.kernels.compiling import njit
 
 @njit
 def weights(regrets, magnitudes):
-    r"""Weights of experts from their regrets R and the sums C of their absolute values.
+    r"""Compute weights of experts from their regrets R and the sums C of their absolute values.
 
     With :math:`\Phi(R, C) = \exp([R]_+^2 / 3C)` the weight is
     :math:`\tfrac12 (\Phi(R + 1, C + 1) - \Phi(R - 1, C + 1))`. All are returned divided by

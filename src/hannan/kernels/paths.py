@@ -28,7 +28,7 @@ from hannan.kernels.weights import count_hit, count_short
 
 @njit(nogil=True)
 def fill(key, stream, first, block):
-    """Draws first, first + 1, … in tiles; the number of rows is a multiple of sixteen."""
+    """Write draws first, first + 1, … in tiles; the number of rows is a multiple of sixteen."""
     flat = block.reshape(-1)
     size = block.shape[1] * WIDTH
     for t in range(block.shape[0] // WIDTH):
@@ -213,7 +213,7 @@ def resample(
 
 @njit
 def log_count(start, head):
-    """log of the number of paths from the source to the target."""
+    """Return the log of the number of paths from the source to the target."""
     size = np.zeros(start.size - 1, np.float64)
     for v in range(1, start.size - 1):
         top = size[head[start[v]]]

@@ -11,7 +11,7 @@ from hannan.kernels.compiling import njit
 
 @njit
 def means(inverse, moment, x, out):
-    """out[k] = x' R_k b_k"""
+    """Set out[k] to x' R_k b_k."""
     K, p = moment.shape
     projected = np.empty(p)
     for k in range(K):

@@ -7,7 +7,7 @@ from hannan.kernels.compiling import njit
 
 @njit
 def standardise(table, count, mean, squares, out):
-    """out[t, j] = (x - mean) / deviation, both of column j up to row t (Welford's sums).
+    """Set out[t, j] to (x - mean) / deviation, both of column j up to row t (Welford's sums).
 
     `mean` and `squares` [p] continue from `count` rows read before, so that the result does not
     depend on how the rows are split into tables. A column that has been constant so far is 0.

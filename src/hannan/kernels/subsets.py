@@ -53,7 +53,7 @@ def _rise(values, where, at, value, index):
 
 @njit
 def smallest(totals, z, scale, m, below, values, where):
-    """where[:n] = the m smallest of totals + scale * z among those less than `below`, in no order.
+    """Set where[:n] to the m smallest of totals + scale * z below `below`, in any order.
 
     Returns n <= m.
     """
@@ -99,7 +99,7 @@ def select(totals, z, scale, m, below):
 
 @njit(nogil=True)
 def select_rows(totals, block, scale, m, below, out):
-    """out[i, k] = whether k is among the m smallest under row i of the block."""
+    """Set out[i, k] to whether k is among the m smallest under row i of the block."""
     values = np.empty(m)
     where = np.empty(m, np.intp)
     for i in range(out.shape[0]):
@@ -111,7 +111,7 @@ def select_rows(totals, block, scale, m, below, out):
 
 @njit(nogil=True)
 def interval_minima(prefix, m, below, out):
-    """out[i, j] = the sum of the m smallest of prefix[j] - prefix[i] less than `below`, i < j."""
+    """Set out[i, j] to the sum of the m smallest of prefix[j] - prefix[i] below `below`."""
     costs = np.empty(prefix.shape[1])
     nothing = np.zeros(prefix.shape[1], np.float32)
     values = np.empty(m)

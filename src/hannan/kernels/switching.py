@@ -27,7 +27,7 @@ from hannan.kernels.lanes import WIDTH
 
 @njit(nogil=True)
 def project(z, n_actions, contexts, columns, starts, members, out):
-    """out[i, n] = the loss of policy n, whose actions are sets, on context i of a list.
+    """Set out[i, n] to the loss of policy n, whose actions are sets, on context i of a list.
 
     Set c has the elements members[starts[c]:starts[c+1]].
     """
@@ -80,7 +80,7 @@ def sweep(totals, start, stop, step, fakes, scale, price, state, least):
 
 @njit
 def costs(totals, g, fakes, scale, row):
-    """row[n] = cost of policy n in cell g, fakes included: a state after this cell alone."""
+    """Set row[n] to the cost of policy n in cell g, fakes included."""
     row[:] = 0.0
     sweep(totals, g, g + 1, int64(1), fakes, scale, 0.0, row, np.full(1, np.inf))
 
@@ -101,7 +101,7 @@ def snapshots(totals, stop, start, stride, fakes, scale, price, state, least, st
 
 @njit
 def meet(front, front_least, behind, behind_least, price, best):
-    """best[n] = smallest cost of all other cells by sequences that play n in the cell between."""
+    """Set best[n] to the smallest cost of the other cells by sequences with n in between."""
     width = best.size
     top = front_least.size - 1
     for n in range(0, width, WIDTH):
@@ -122,7 +122,7 @@ def meet(front, front_least, behind, behind_least, price, best):
 
 @njit(nogil=True)
 def solve(totals, g, end, fakes, scale, price, levels, best):
-    """`meet` at cell g of `end` cells, computed from scratch."""
+    """Compute `meet` at cell g of `end` cells, computed from scratch."""
     size = levels * totals.shape[1]
     front, behind = np.zeros(size), np.zeros(size)
     front_least, behind_least = np.full(levels, np.inf), np.full(levels, np.inf)

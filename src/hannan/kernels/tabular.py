@@ -20,7 +20,7 @@ def _row_leader(row, z, scale):
 
 @njit
 def act(totals, x, key, stream, draw, place, scale):
-    """argmin over k of totals[x, k] + scale * noise; `place` is the index of x in the noise."""
+    """Return argmin over k of totals[x, k] + scale * noise; `place` is x's index in the noise."""
     z = np.zeros(totals.shape[1], np.float32)
     if scale != 0.0 and place >= 0:
         laplace_cells(key, stream, draw, place * totals.shape[1], z)
@@ -52,7 +52,7 @@ def policy(totals, key, stream, draw, places, scale, out):
 
 @njit
 def count_choices(totals, x, key, stream, first, count, place, scale, out):
-    """out[i] = action under draw first + i."""
+    """Set out[i] to the action under draw first + i."""
     for i in range(count):
         out[i] = act(totals, x, key, stream, first + i, place, scale)
 

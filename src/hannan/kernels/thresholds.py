@@ -55,7 +55,7 @@ def leader(totals, z, places, scale, code):
 
 @njit(nogil=True)
 def act(totals, places, block, row, scale, place):
-    """Action of the leader under one draw on a context that has `place` points at or below it."""
+    """Return the leader's action under one draw on a context at or above `place` points."""
     code = np.empty(3, np.int64)
     leader(totals, block[row], places, scale, code)
     return code[2] if place > code[0] else code[1]
@@ -82,7 +82,7 @@ def resample_one(totals, places, block, start, stop, scale, place, target, succe
 
 @njit(nogil=True)
 def fill(key, stream, first, order, K, block):
-    """block[i, j K + k] = noise of draw first + i on action k of context order[j]."""
+    """Set block[i, j K + k] to the noise of draw first + i on action k of context order[j]."""
     draws = block.shape[0]
     cells = np.empty((order.size * K + 3) // 4 * 4 * WIDTH, np.float32)
     for i in range(0, draws, WIDTH):

@@ -105,7 +105,7 @@ def plays(code, counts):
 
 @njit(nogil=True)
 def act(table, shape, block, row, scale, counts):
-    """Action of the leader under one draw."""
+    """Return the action of the leader under one draw."""
     whole, below = np.empty(width(shape)), np.empty(width(shape))
     code = np.empty(10, np.int64)
     best_tree(table, block[row], scale, shape, whole, below, code)
@@ -136,7 +136,7 @@ def resample_one(table, shape, block, start, stop, scale, counts, target, succes
 
 @njit(nogil=True)
 def fill(key, stream, first, bins, order, heavy, shape, pairs, block):
-    """block[i] = the table of the noise of draw first + i; only number 0 of it without `pairs`.
+    """Set block[i] to the noise table of draw first + i; only its number 0 without `pairs`.
 
     bins[f, x] counts the edges of feature f above x, and order[f] lists the contexts by descending
     count, so that each half-space of a feature is filled from the one before.

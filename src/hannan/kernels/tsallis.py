@@ -9,7 +9,7 @@ from hannan.kernels.compiling import njit
 
 @njit
 def distribution(totals, eta, out):
-    """out[k] = 4 / (eta (totals[k] - y))^2 with y such that these add up to 1; inf has 0.
+    """Set out[k] to 4 / (eta (totals[k] - y))^2 with y such that these add up to 1; inf has 0.
 
     The sum rises with y and is convex, and it is at least 1 at the start, so Newton's method
     comes down to the root without overshooting.

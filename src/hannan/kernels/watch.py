@@ -104,7 +104,7 @@ def reserve(sums, played, copied, weight, columns, centres, own):
 
 @njit
 def lowest(sums, kinds, reserves, rates, log_prior, start, stop, log_odds, steps, out):
-    """out[policy, f]: the least sum of targets that the columns from start to stop of sums allow.
+    """Set out[policy, f] to the least sum of targets that columns start to stop of sums allow.
 
     It is the root T of Σ_j prior_j exp(-λ_j T - V_j) = exp(log_odds), V being the sums and, for
     kinds[policy, kind] rounds without feedback, their reserves[kind, column]. The logarithm of the

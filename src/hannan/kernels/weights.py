@@ -87,7 +87,7 @@ def take_all(state, n, chances, most, enough, key, first):
 
 @njit
 def chance(gap, smooth):
-    """F(gap), F the distribution of a unit Laplace variate; if not smooth, whether gap > 0."""
+    """Return F(gap), F the CDF of a unit Laplace variate; if not smooth, whether gap > 0."""
     if not smooth:
         return 1.0 if gap > 0.0 else 0.0
     return 0.5 * math.exp(gap) if gap < 0.0 else 1.0 - 0.5 * math.exp(-gap)
