@@ -9,7 +9,7 @@ DEV    := $(VENV)/.ready-dev
 # Without bytecode every worker of every run would compile all tests again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-slow test-all test-nightly check bench golden lock clean
+.PHONY: run test test-slow test-all test-nightly check docs bench golden lock clean
 
 run: $(READY)
 	$(BIN)/hannan demo
@@ -35,6 +35,11 @@ check: $(DEV)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The site, with the output of all examples; a warning, a broken link or a missing page is an error.
+docs: $(DEV)
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -d build/doctrees docs site
+	cd docs && $(abspath $(BIN))/python -m _site.check $(abspath site)
 
 # One study measures other libraries too; where they cannot be installed it says so and goes on.
 bench: $(DEV)
@@ -71,4 +76,4 @@ lock:
 	rm -rf $(VENV)-lock
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist site docs/_examples docs/examples docs/reference/api

@@ -30,7 +30,7 @@ extensions = [
 ]
 nitpicky = False  # names in backticks link where there is a page, and are plain code elsewhere
 default_role = "autolink"
-exclude_patterns = ["_site", "examples/**/*.ipynb", "sg_execution_times.rst"]
+exclude_patterns = ["_site", "_examples", "examples/**/*.ipynb"]
 suppress_warnings = ["config.cache"]  # the order of the gallery is a class of our own
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
@@ -75,3 +75,4 @@ def setup(app):
     """Rewrite links that lead out of docs/ in the repository, and into the site here."""
     app.connect("source-read", links.rewrite)
     app.connect("include-read", links.rewrite_included)
+    app.connect("autodoc-skip-member", api.hidden)

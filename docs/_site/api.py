@@ -49,6 +49,29 @@ def public(package: str) -> dict[str, list[str]]:
     return {kind: found for kind, found in names.items() if found}
 
 
+def path_of(package: str, name: str) -> str:
+    """Return the path under which a name has its page: the shorter one if `hannan` exports it."""
+    value = getattr(importlib.import_module(package), name)
+    short = name in hannan.__all__ and getattr(hannan, name) is value
+    return f"hannan.{name}" if short else f"{package}.{name}"
+
+
+def all_paths() -> set[str]:
+    """Return the paths of all public names."""
+    kinds = {package: public(package) for package in PACKAGES}
+    return {
+        path_of(package, name)
+        for package, found in kinds.items()
+        for names in found.values()
+        for name in names
+    }
+
+
+def hidden(app, what, name: str, value, skip: bool, options) -> bool | None:
+    """Leave out the methods that scikit-learn adds to estimators for metadata routing."""
+    return True if name.startswith("set_") and name.endswith("_request") else None
+
+
 def page(package: str) -> str:
     """Return the page of a package: its docstring, and a table for each kind of name."""
     title = f"``{package}``"
@@ -56,15 +79,18 @@ def page(package: str) -> str:
     lines += [".. currentmodule:: hannan", ""]
     for kind, names in public(package).items():
         lines += [kind, "-" * len(kind), "", ".. autosummary::", "   :toctree: names", ""]
-        # A name that `hannan` exports, too, has one page, under the shorter path.
-        home = [package if name not in hannan.__all__ else "hannan" for name in names]
-        lines += [*(f"   ~{at}.{name}" for at, name in zip(home, names, strict=True)), ""]
+        paths = [path_of(package, name).removeprefix("hannan.") for name in names]
+        lines += [*(f"   ~{path}" for path in paths), ""]
     return "\n".join(lines)
 
 
 def write_pages(folder: Path) -> None:
     """Write the pages of all packages into a folder, where their text has changed."""
-    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "names").mkdir(parents=True, exist_ok=True)
+    wanted = all_paths()
+    for old in (folder / "names").glob("*.rst"):
+        if old.stem not in wanted:
+            old.unlink()
     listed = "\n".join(f"   {package} <{package}>" for package in PACKAGES)
     index = (
         "Python API\n==========\n\nFind every public class and function by package. For\n"

@@ -124,6 +124,7 @@ CONFIGURATION = {
     "reset_argv": picture,
     "parallel": 2,
     "show_memory": False,
+    "write_computation_times": False,  # a page that loads scripts from elsewhere
     "min_reported_time": 1000,
     "download_all_examples": False,
     "plot_gallery": True,

@@ -9,6 +9,7 @@ from _site import gallery
 # Pages of the repository that the site includes.
 PAGES = {
     "README.md": "/index.md",
+    "README.md#comparison": "/explanation/benchmarks.md#the-comparison",
     "CHANGELOG.md": "/reference/changelog.md",
     "CONTRIBUTING.md": "/contribute/contributing.md",
     "SECURITY.md": "/reference/security.md",
@@ -16,11 +17,13 @@ PAGES = {
     "docs/references.bib": "/references.bib",
     "references.bib": "/references.bib",
 }
-_LINK = re.compile(r"\]\((?:\.\./)*((?:\w+/)*[\w.-]+\.(?:py|md|bib|ipynb|toml))(#[\w-]*)?\)")
+_LINK = re.compile(r"\]\((?:\.\./)*((?:[\w-]+/)*[\w.-]+\.(?:py|md|bib|ipynb|toml))(#[\w-]*)?\)")
 
 
 def _target(found: re.Match[str]) -> str:
     path, anchor = found[1], found[2] or ""
+    if path + anchor in PAGES:
+        path, anchor = path + anchor, ""
     folder, _, name = path.rpartition("/")
     if folder.endswith("examples") and name.endswith(".py"):
         stem = name.removesuffix(".py")
