@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from _site import api
 from sphinx.util.inventory import InventoryFile
+
+from _site import api
 
 LOADING = {"link": "href", "script": "src", "img": "src", "iframe": "src", "source": "src"}
 NOT_LOADED = {"canonical", "index", "search", "next", "prev", "author", "copyright"}
@@ -40,7 +41,7 @@ class Page(HTMLParser):
             self.loaded.append(given[LOADING[tag]])
 
 
-@lru_cache(maxsize=None)
+@cache
 def parsed(path: Path) -> Page:
     """Read a page of the site."""
     return Page(path.read_text(encoding="utf-8"))
@@ -64,9 +65,12 @@ def broken(site: Path, path: Path) -> Iterator[str]:
         target = target / "index.html" if target.is_dir() else target
         if not target.is_file() or site not in target.resolve().parents:
             yield f"leads to {address}, which does not exist"
-        elif parts.fragment and target.suffix == ".html":
-            if unquote(parts.fragment) not in parsed(target.resolve()).anchors:
-                yield f"leads to {address}, an anchor that does not exist"
+        elif parts.fragment and target.suffix == ".html" and not _has(target, parts.fragment):
+            yield f"leads to {address}, an anchor that does not exist"
+
+
+def _has(path: Path, fragment: str) -> bool:
+    return unquote(fragment) in parsed(path.resolve()).anchors
 
 
 def problems(site: Path) -> Iterator[str]:

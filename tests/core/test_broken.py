@@ -136,7 +136,7 @@ def test_decisions_before_one_that_fails_are_forgotten():
     with pytest.raises(ZeroDivisionError):
         learner.decide_many([0, 1])
     assert learner.open_decisions == []
-    assert learner._ledger.forgotten == 1
+    assert learner._ledger.discarded == 1
 
 
 def test_a_decider_that_was_interrupted_is_broken(monkeypatch, tmp_path):

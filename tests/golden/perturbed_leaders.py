@@ -193,7 +193,7 @@ def _parameters() -> Settings:
         "share-0.5": hn.Trust(prior=2.0, share=0.5),
         "share-1": hn.Trust(share=1.0),
         "no-baseline": hn.Trust(baseline=None),
-        "any-baseline": hn.Trust(baseline="guess"),
+        "any-baseline": hn.Trust(baseline="prediction"),
     }
     for name, (what, believed) in product(("finite", "all", "linear-open"), trusts.items()):
         yield (

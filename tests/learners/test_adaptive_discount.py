@@ -384,7 +384,7 @@ def test_a_certificate_under_late_feedback_is_kept(drops):
     assert (regret - measured).mean() <= 3 * standard_error(regret - measured)
     assert regret.mean() > 5.0
     assert "late" in str(said)
-    assert ("unanswered" in str(said)) == drops
+    assert ("without_feedback" in str(said)) == drops
 
 
 def test_a_decision_answered_at_once_is_no_delay():

@@ -269,7 +269,7 @@ def test_estimates_that_delay_voids_are_withheld(epsilon, kept):
     assert prompt.certificate().variance_estimate is not None
 
 
-@pytest.mark.parametrize("trust", ["baseline", hn.Trust(baseline="guess")])
+@pytest.mark.parametrize("trust", ["baseline", hn.Trust(baseline="prediction")])
 def test_estimates_are_void_where_a_baseline_may_predict_too_much(trust):
     learner = make("FinitePolicies", predictor=hn.predictors.Mean(), trust=trust)
     for t in range(20):

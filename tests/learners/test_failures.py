@@ -57,7 +57,7 @@ def state(learner):
             learner.rounds,
             learner.oracle_calls - calls_for_G,
             learner.open_decisions,
-            (ledger.made, ledger.forgotten, ledger.delayed),
+            (ledger.made, ledger.discarded, ledger.delayed),
             leader.number,
             vars(learner.step),
             {name: value for name, value in vars(part).items() if name != "predictor"},

@@ -324,7 +324,7 @@ def test_the_measured_cost_of_a_hint_is_unbiased_or_too_large(exact, level):
             seed=seed,
         )
         learner.leader.total.add(0, np.array([0.5, 0.0, 0.2]))
-        learner.hint.answered = 1  # without a loss so far there is no hint
+        learner.hint.with_feedback = 1  # without a loss so far there is no hint
         opened = learner.prepare(None)
         q0 = learner.leader.total.distribution(0, Draw(learner.leader.noise, 0, opened.draw.scale))
         action = learner.act()
@@ -428,7 +428,7 @@ def test_earned_trust_goes_as_far_as_a_theorem_allows():
     table = hn.TsallisINF(exact, predictor=hn.predictors.Mean(), trust=own)
     plain = hn.TsallisINF(exact, predictor=hn.predictors.Mean())
     assert table.hint.trust == replace(plain.hint.trust, budget=1.0, floor=0.3)
-    assert [hn.Trust().has_theorem, hn.Trust(None, baseline="guess").has_theorem] == [True, False]
+    assert [hn.Trust().has_theorem, hn.Trust(None, baseline="prediction").has_theorem] == [True, False]
 
 
 def test_refused_hints_are_told():

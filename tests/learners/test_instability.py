@@ -140,7 +140,7 @@ def test_where_scores_decide_leaders_are_compared_among_what_is_available():
 
 
 @pytest.mark.parametrize("epsilon", ["adaptive", 0.3])
-@pytest.mark.parametrize("trust", ["earned", "baseline", hn.Trust(1.0, baseline="guess")])
+@pytest.mark.parametrize("trust", ["earned", "baseline", hn.Trust(1.0, baseline="prediction")])
 def test_hints_and_baselines_of_a_game_are_measured_as_with_independent_totals(trust, epsilon):
     """The whole learner, with a class that notes one more round in one place, and with copies."""
     copies = []

@@ -43,13 +43,13 @@ def test_what_is_known_of_a_range():
     sets = hn.oracles.Subsets(5, 3, exactly=False)
     plain = Offset((0.2, 1.0), sets)
     assert (plain.low, plain.top, plain.varies, plain.guess(5)) == (0.0, 1.0, False, None)
-    assert plain.unanswered == 3.0
+    assert plain.without_feedback == 3.0
     rewards = Offset((-2.0, 0.0), sets)
     assert (rewards.low, rewards.top, rewards.varies) == (-2.0, 2.0, True)
-    assert rewards.unanswered == 12.0
+    assert rewards.without_feedback == 12.0
     assert rewards.guess(5).tolist() == [-2.0] * 5
     assert rewards.guess(5) is not rewards.guess(5)
-    assert Offset((-2.0, 1.0), hn.oracles.Subsets(5, 3)).unanswered == 9.0
+    assert Offset((-2.0, 1.0), hn.oracles.Subsets(5, 3)).without_feedback == 9.0
     assert not Offset((-1.0, 1.0), hn.oracles.AllPolicies(2, 3)).varies
     assert Offset((-1.0, 1.0), hn.oracles.Paths([(0, 1), (1, 2), (0, 2)], 0, 2)).varies
 

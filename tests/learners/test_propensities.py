@@ -97,7 +97,7 @@ def test_they_are_those_of_the_hinted_play(kind):
             pass
 
     learner, _, _ = learner_at(kind, predictor=Guess())
-    learner.hint.answered = 1  # without a loss so far there is no hint
+    learner.hint.with_feedback = 1  # without a loss so far there is no hint
     found = learner.propensities(1, draws=4000)
     actions = []
     for _ in range(2000):  # rounds that are not kept: a hint that waits for its loss costs budget

@@ -309,7 +309,7 @@ def test_decisions_that_nobody_has_seen_are_forgotten_inside_too():
     with pytest.raises(Down):
         learner.decide_many([0, 1, 2])
     assert learner.open_decisions == learner.current_learner.open_decisions == []
-    assert learner._ledger.forgotten == learner.current_learner._ledger.forgotten == 2
+    assert learner._ledger.discarded == learner.current_learner._ledger.discarded == 2
 
 
 @pytest.mark.parametrize(

@@ -218,7 +218,7 @@ def test_actions_follow_the_logged_law(make, options):
     contexts, _, losses = world(500, seed=1)
     recorder = Recorder(make(**options), draws=300)
     play(recorder, contexts, losses)
-    entries = recorder._answered  # the distribution before the action counts as a draw of it
+    entries = recorder._with_feedback  # the distribution before the action counts as a draw of it
     q = np.array([entry.known.probabilities for entry in entries])
     hits = np.eye(K)[[entry.action for entry in entries]]
     spread = (q * (1.0 - q)).sum(axis=0)

@@ -395,7 +395,7 @@ def test_forgotten_rounds_count_as_open_ones():
         watch.abandon(number)
     assert (sums(watch) == expected).all()
     found = watch.intervals()["by turns"]
-    assert (found.rounds, found.open, found.forgotten) == (40, 0, 8)
+    assert (found.rounds, found.open, found.abandoned) == (40, 0, 8)
 
 
 def test_what_is_withdrawn_leaves_no_trace():
@@ -548,15 +548,15 @@ def test_a_log_may_have_weights_and_restricted_rounds():
 def test_rounds_that_are_not_in_a_log_count_at_their_worst():
     log = draw(200)
     whole = Watch.over(log, RULES)
-    for unanswered in (1, 30):
-        wide = Watch.over(log, RULES, unanswered=unanswered)
-        assert wide.rounds == 200 + unanswered
+    for without_feedback in (1, 30):
+        wide = Watch.over(log, RULES, without_feedback=without_feedback)
+        assert wide.rounds == 200 + without_feedback
         assert (sums(wide)[:, 0] <= sums(whole)[:, 0]).all()
         assert (sums(wide)[:, 1] >= sums(whole)[:, 1]).all()
         # Whatever was played in them, they would have counted no more.
         for action in range(K):
             known = copy.deepcopy(whole)
-            for number in range(unanswered):
+            for number in range(without_feedback):
                 known.add_decision(number, 0, action, propensity=0.5)
             assert (sums(wide)[:, 0] <= sums(known)[:, 0] + 1e-9).all()
             assert (sums(wide)[:, 1] >= sums(known)[:, 1] - 1e-9).all()
@@ -568,8 +568,8 @@ def test_logs_that_do_not_fit_are_refused():
     for options, match in (
         ({"inverse": "draws"}, "'inverse'"),
         ({"inverse": "weights"}, "this one has none"),
-        ({"unanswered": -1}, "'unanswered'"),
-        ({"unanswered": 0.5}, "'unanswered'"),
+        ({"without_feedback": -1}, "'without_feedback'"),
+        ({"without_feedback": 0.5}, "'without_feedback'"),
     ):
         with pytest.raises(hn.ParameterError, match=match):
             watch.read(log, **options)
@@ -738,7 +738,7 @@ def test_when_one_looks_changes_nothing(every):
             if t % 50 == 3 and t in watch:
                 watch.withdraw(t)
             if t == 350:
-                watch.read(draw(20), unanswered=3)
+                watch.read(draw(20), without_feedback=3)
         if t % every == 0:
             (Watch.intervals, Watch.played, reread, str)[t % 4](asked)
         if t == 500:
@@ -753,7 +753,7 @@ def test_when_one_looks_changes_nothing(every):
 
 
 def test_the_table_reads_as_sentences():
-    watch = Watch.over(draw(3000), {"good": lambda kind: kind, "bad": 1}, unanswered=2)
+    watch = Watch.over(draw(3000), {"good": lambda kind: kind, "bad": 1}, without_feedback=2)
     watch.add_decision("x", 0, 1, propensity=0.5)
     lines = str(watch).splitlines()
     assert lines[0] == (
@@ -867,10 +867,10 @@ def break_open(watch, **changes):
         lambda w: setattr(w, "_kinds", w._kinds.astype(float)),
         lambda w: w._absent.__setitem__(0, -1),
         lambda w: w._absent.__setitem__(0, 10**6),
-        lambda w: setattr(w, "_answered", -3),
-        lambda w: setattr(w, "_answered", 0),
-        lambda w: setattr(w, "_forgotten", 7),
-        lambda w: setattr(w, "_forgotten", "1"),
+        lambda w: setattr(w, "_with_feedback", -3),
+        lambda w: setattr(w, "_with_feedback", 0),
+        lambda w: setattr(w, "_abandoned", 7),
+        lambda w: setattr(w, "_abandoned", "1"),
         lambda w: setattr(w, "_open", [1]),
         lambda w: setattr(w, "_open", None),
         lambda w: w._open.__setitem__(0.5, w._open["late"]),

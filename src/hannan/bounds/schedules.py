@@ -130,7 +130,7 @@ def self_tuned(
     total_delay: float = 0,
     out_of_order: bool = True,
     reacting: bool = False,
-    unanswered: int = 0,
+    without_feedback: int = 0,
     **sizes: Unpack[SizesAndLosses],
 ) -> Bound:
     r"""Bound the worst case of a learner that measures its own instability D and plays ε = G/D.
@@ -163,7 +163,7 @@ def self_tuned(
         Δ, and whether losses or contexts may depend on actions of open rounds, as in `delayed`.
     out_of_order
         Whether a loss may arrive before the loss of an earlier decision.
-    unanswered
+    without_feedback
         Number of open and abandoned rounds, whose loss has not arrived.
     d, n_actions, log_size, m, setting, antichain, complexity, loss_bound, loss_range, nonnegative
         As in `complete_information`, sharp form.
@@ -200,8 +200,8 @@ def self_tuned(
     D = 0.5 * (terms["instability"] + terms.get("range", 0.0))
     if (begin := check_not_negative(owner, "start", start)) > 0.0:
         terms["start"] = games * begin
-    if check_integer(owner, "unanswered", unanswered, 0):
-        terms["unanswered"] = B * unanswered
+    if check_integer(owner, "without_feedback", without_feedback, 0):
+        terms["without_feedback"] = B * without_feedback
     return Bound(sum(terms.values()), G / (D + games * begin), terms, L)
 
 
@@ -219,7 +219,7 @@ def hinted(
     total_delay: float = 0,
     out_of_order: bool = True,
     reacting: bool = False,
-    unanswered: int = 0,
+    without_feedback: int = 0,
     **sizes: Unpack[Sizes],
 ) -> Bound:
     r"""Bound regret with bandit feedback, self-tuned, and hints by their measured advantage.
@@ -247,7 +247,7 @@ def hinted(
         L, if it is fixed. Default: :math:`\lceil\sqrt{Kt}\rceil`.
     start, restarts
         :math:`D_0`, the initial value of D, and r.
-    total_delay, out_of_order, reacting, unanswered
+    total_delay, out_of_order, reacting, without_feedback
         As in `self_tuned`.
     loss_bound, loss_range
         As in `semi_bandit`.
@@ -289,8 +289,8 @@ def hinted(
         "truncation": B * truncation,
         "start": games * D0,
     }
-    if check_integer(owner, "unanswered", unanswered, 0):
-        terms["unanswered"] = B * unanswered
+    if check_integer(owner, "without_feedback", without_feedback, 0):
+        terms["without_feedback"] = B * without_feedback
     value = sum(terms.values())
     return Bound(value, G / (0.5 * terms["instability"] + terms["start"]), terms, L)
 

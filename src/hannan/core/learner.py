@@ -643,7 +643,7 @@ class Learner(Parametrised, ABC):
     def clock(self) -> int:
         """Number of the next round."""
         ledger = self._ledger
-        return self.rounds + len(ledger.waiting) + ledger.forgotten
+        return self.rounds + len(ledger.waiting) + ledger.discarded
 
     def _propensity_record(self, opened: Any) -> PropensityRecord:
         """Return the propensity record of a round, for its decision."""

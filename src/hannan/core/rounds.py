@@ -284,7 +284,7 @@ class Ledger(Stored):
     current: OpenRound | None = None  # open round of the last `act`
     waiting: dict[int, OpenRound] = field(default_factory=dict)  # open rounds of decisions, by id
     made: int = 0
-    forgotten: int = 0
+    discarded: int = 0
     dropped: int = 0  # rounds of `act` that a second `act` replaced
     delayed: bool = False  # whether a round got feedback while other rounds were open
     closed: int = 0  # rounds with feedback
@@ -296,7 +296,7 @@ class Ledger(Stored):
 
     stored = State(
         made=Count(),
-        forgotten=Count(),
+        discarded=Count(),
         dropped=Count(),
         delayed=Flag(),
         closed=Count(),
@@ -324,7 +324,7 @@ class Ledger(Stored):
         The abandoned rounds may depend on the actions played. Regret over the other rounds is then
         meaningless.
         """
-        return self.forgotten + self.dropped
+        return self.discarded + self.dropped
 
     @property
     def immediate(self) -> bool:
@@ -416,7 +416,7 @@ class Ledger(Stored):
         assert opened.record is not None
         del self.waiting[opened.number]
         opened.record.hidden = False
-        self.forgotten += 1
+        self.discarded += 1
 
     def extended(self, n_actions: int) -> Ledger:
         """Return a ledger for more actions, which no open round could have played."""

@@ -342,7 +342,7 @@ class AdaptiveDiscount(Learner):
                 loss, self._discounted_totals.total(plain)
             )
             notes += unknown
-        missing = len(ledger.waiting) + ledger.forgotten
+        missing = len(ledger.waiting) + ledger.discarded
         # A round that a second `act` replaced had no hidden noise draw. So which rounds remain may
         # depend on the noise under which they are measured.
         void = ledger.dropped > 0
@@ -362,8 +362,8 @@ class AdaptiveDiscount(Learner):
             tuning, own = self._tuning, self._meta_learner.tuning
             G = self._leader.complexity().upper if tuning.top[plain] else 0.0
             error = G * float(tuning.top[plain]) + self._meta_learner.G * float(own.top[0])
-            unanswered = 2.0 * self._width * missing if missing else 0.0
-            measured = float(tuning.D[plain] + own.D[0]) + error + unanswered
+            without_feedback = 2.0 * self._width * missing if missing else 0.0
+            measured = float(tuning.D[plain] + own.D[0]) + error + without_feedback
             bounds = {"measured": measured, "confidence": confidence}
             if not ledger.delayed and not missing:
                 bounds["a_priori"] = self._account.stability + self._meta_learner.stability + error
@@ -397,10 +397,10 @@ class AdaptiveDiscount(Learner):
         return None if math.isinf(least) else least + self._meta_learner.bound(T, self._width)
 
     def worst_case(
-        self, rounds: int, restarts: int, total_delay: int = 0, unanswered: int = 0
+        self, rounds: int, restarts: int, total_delay: int = 0, without_feedback: int = 0
     ) -> float | None:
         """Return the bound against fixed policies with restarts; infinite if none is known."""
-        if total_delay or unanswered:
+        if total_delay or without_feedback:
             return math.inf
         known = math.isfinite(self._width) and self._leader.n_actions is not None
         if self._plain is None or not known or not self._evidence().has_theorem:

@@ -184,9 +184,9 @@ class Evidence:
         """Bound on the cost of the rounds without feedback."""
         return self.charge(self.ledger.without_feedback)
 
-    def charge(self, unanswered: int) -> float:
+    def charge(self, without_feedback: int) -> float:
         """Return a bound on the cost of this number of rounds without feedback."""
-        return unanswered * self.largest if unanswered else 0.0
+        return without_feedback * self.largest if without_feedback else 0.0
 
     def share(self, eager: float) -> float:
         """Return (1 + Ĝ/G)/2 for ε = G/D and an upper estimate Ĝ: D + Ĝ/ε is 2D times that."""
@@ -282,7 +282,7 @@ def full_information_worst_case(
     rounds: int,
     restarts: int,
     total_delay: int,
-    unanswered: int,
+    without_feedback: int,
 ) -> float | None:
     """Return the worst case of self-tuning; None without a loss range or with a predictor."""
     leader, step = game.leader, game.step
@@ -292,11 +292,11 @@ def full_information_worst_case(
     if leader.n_actions is None:
         return math.inf  # K may be unknown before the first round
     if leader.complexity().value <= 0.0:
-        return game.charge(unanswered)
+        return game.charge(without_feedback)
     out_of_order = game.account.out_of_order or restarts > 0
     bound = game.self_tuned(rounds, restarts, total_delay=total_delay, out_of_order=out_of_order)
     preference = (restarts + 1) * preference_of(leader.total)
-    return bound + preference + game.charge(unanswered)
+    return bound + preference + game.charge(without_feedback)
 
 
 def _theorem_5(leader: PerturbedLeader, prediction: Prediction) -> float | None:
@@ -405,16 +405,16 @@ def semi_bandit_worst_case(
     rounds: int,
     restarts: int,
     total_delay: int,
-    unanswered: int,
+    without_feedback: int,
 ) -> float | None:
     """Return the worst case of self-tuning, with or without hints; None if none is known."""
     leader, step = game.leader, game.step
     if not isinstance(step, SelfTuned) or (total_delay and not plan.proved_late):
         return None
-    G, lost = leader.complexity(), game.charge(unanswered) + hint.unpaid
+    G, lost = leader.complexity(), game.charge(without_feedback) + hint.unpaid
     if G.value <= 0.0:
         return lost
-    rounds += unanswered  # truncation and hints count in all rounds decided
+    rounds += without_feedback  # truncation and hints count in all rounds decided
     lost += plan.exploration(rounds)
     eager, sizes = step.factor * G.value, leader.sizes
     share = game.share(eager)

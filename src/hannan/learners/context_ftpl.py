@@ -308,10 +308,10 @@ class ContextFTPL(Learner):
         return certificates.full_information_bound(self._evidence(), self._prediction)
 
     def worst_case(
-        self, rounds: int, restarts: int, total_delay: int = 0, unanswered: int = 0
+        self, rounds: int, restarts: int, total_delay: int = 0, without_feedback: int = 0
     ) -> float | None:
         """Return the worst case of self-tuning over a run with restarts; None if unknown."""
-        given = rounds, restarts, total_delay, unanswered
+        given = rounds, restarts, total_delay, without_feedback
         return certificates.full_information_worst_case(self._evidence(), self._prediction, *given)
 
     @property

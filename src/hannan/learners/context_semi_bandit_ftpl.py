@@ -496,11 +496,12 @@ class ContextSemiBanditFTPL(Learner):
         return certificates.semi_bandit_bound(self._evidence(), self._hint, self._plan(self.rounds))
 
     def worst_case(
-        self, rounds: int, restarts: int, total_delay: int = 0, unanswered: int = 0
+        self, rounds: int, restarts: int, total_delay: int = 0, without_feedback: int = 0
     ) -> float | None:
         """Return the worst case of self-tuning over a run with restarts; None if unknown."""
-        given = self._plan(rounds + unanswered), rounds, restarts, total_delay, unanswered
-        return certificates.semi_bandit_worst_case(self._evidence(), self._hint, *given)
+        given = rounds, restarts, total_delay, without_feedback
+        plan, evidence = self._plan(rounds + without_feedback), self._evidence()
+        return certificates.semi_bandit_worst_case(evidence, self._hint, plan, *given)
 
     @property
     def complexity(self) -> Complexity:
@@ -568,7 +569,7 @@ class ContextSemiBanditFTPL(Learner):
         if self._hint.predictor is not None:
             self._hint.predictor.learn(context, action, one)
         leader.total.add(context, estimate)
-        self._hint.answered += 1
+        self._hint.with_feedback += 1
         # From here on nothing can fail.
         if later is not None:
             self._renew(later)
@@ -598,7 +599,7 @@ class ContextSemiBanditFTPL(Learner):
 
     def _evidence(self) -> Evidence:
         parts = self._account, self._leader, self._step, self._ledger, self._availability
-        return Evidence(self.rounds, *parts, self._offset.top, self._offset.unanswered)
+        return Evidence(self.rounds, *parts, self._offset.top, self._offset.without_feedback)
 
     def _plan(self, rounds: int) -> SemiBanditPlan:
         grows = self.max_resamples is None and self.horizon is None

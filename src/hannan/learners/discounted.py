@@ -162,11 +162,11 @@ class Discounted(Learner):
     def regret_bound(self) -> float | None:
         """Return the inner learner's bound if γ = 1, else None."""
         found = None if self._rate else self._inner.regret_bound()
-        unanswered = self._ledger.without_feedback
-        if found is None or not unanswered:
+        without_feedback = self._ledger.without_feedback
+        if found is None or not without_feedback:
             return found
         width = loss_spread(self.oracle, *self._range)
-        return found + unanswered * width if math.isfinite(width) else None
+        return found + without_feedback * width if math.isfinite(width) else None
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
         return self._inner.check_context(context, ahead)

@@ -125,7 +125,7 @@ class Playout(Learner):
     def _prepare(self, opened: PlayoutRound) -> None:
         """Set the round's place; dropped rounds count, because no noise is used twice."""
         ledger = self._ledger
-        number = self.rounds + ledger.forgotten + ledger.pending(opened)
+        number = self.rounds + ledger.discarded + ledger.pending(opened)
         opened.place = number, self._dropped + ledger.supersedes_open_round(opened)
 
     def _perturbed(self, opened: PlayoutRound) -> Objective:

@@ -59,7 +59,7 @@ class Trust(Stored):
     baseline
         Prediction that is subtracted from losses before they are weighted. "covered" (default):
         the estimate of each action that is likely enough, which preserves guarantee and
-        certificate. "guess": the prediction everywhere, without a guarantee. None: nothing.
+        certificate. "prediction": the prediction everywhere, without a guarantee. None: nothing.
 
     Examples
     --------
@@ -96,8 +96,8 @@ class Trust(Stored):
             value = getattr(self, name)
             if value is not None and not 0.0 <= value <= 1.0:
                 raise refuse(self, name, "a number from 0 to 1, or None", value)
-        if self.baseline not in (None, "covered", "guess"):
-            raise refuse(self, "baseline", "'covered', 'guess' or None", self.baseline)
+        if self.baseline not in (None, "covered", "prediction"):
+            raise refuse(self, "baseline", "'covered', 'prediction' or None", self.baseline)
         if self.budget is None and self.baseline is None:
             raise ParameterError(
                 "Trust needs budget=, baseline= or both; got None for both. Pass one of them."
@@ -105,13 +105,13 @@ class Trust(Stored):
         if self.budget is None and self.baseline == "covered":
             raise ParameterError(
                 'A Trust without hints (budget=None) cannot have baseline="covered". Pass '
-                'baseline="guess".'
+                'baseline="prediction".'
             )
 
     @property
     def has_theorem(self) -> bool:
         """Whether the guarantee holds for exact classes."""
-        return self.baseline != "guess"
+        return self.baseline != "prediction"
 
     def filled(self, preset: Trust) -> Self:
         """Return this rule with the preset's constants in place of None."""
@@ -120,7 +120,7 @@ class Trust(Stored):
 
     def wanted(self, record: HintRecord, n: int) -> float:
         """Return the share of hints in round n, from 0 to 1, given the record so far."""
-        if not record.answered:
+        if not record.with_feedback:
             return 0.0  # an untrained predictor recommends the first action
         prior: Any = self.prior
         floor: Any = self.floor
@@ -129,7 +129,7 @@ class Trust(Stored):
         if record.waiting:
             # Without feedback the predictor's recommendation stays the same, so all open rounds
             # would get the same action. The base learner has a separate noise draw for each.
-            earned *= min(record.answered / (_ANSWERED * record.waiting), 1.0)
+            earned *= min(record.with_feedback / (_ANSWERED * record.waiting), 1.0)
         saved = -record.cost if record.cost < 0.0 else 0.0
         most = 1.0 - floor / math.sqrt(1.0 + saved)
         return earned if earned < most else most
@@ -194,7 +194,7 @@ class HintRecord(Stored):
     unpaid
         Charge for rounds without feedback beyond the largest loss of each, because S already
         includes a comparison with estimates.
-    waiting, answered
+    waiting, with_feedback
         Numbers of rounds without and with feedback; logged decisions count as rounds with
         feedback.
     """
@@ -207,7 +207,7 @@ class HintRecord(Stored):
         reserve=Number(),
         unpaid=Number(),
         waiting=Count(),
-        answered=Count(),
+        with_feedback=Count(),
     )
 
     def __init__(self, top: float) -> None:
@@ -219,7 +219,7 @@ class HintRecord(Stored):
         self.reserve = 0.0
         self.unpaid = 0.0
         self.waiting = 0
-        self.answered = 0
+        self.with_feedback = 0
 
 
 def check_suits(predictor: Any, oracle: Oracle) -> None:
@@ -240,7 +240,7 @@ def check_trust(
     """Return the `Trust` for a preset name or a `Trust`, completed by the oracle's preset."""
     if preset is None:
         preset = EXACT if oracle.exact else INEXACT
-    words = {"earned": preset, "baseline": Trust(None, baseline="guess").filled(preset)}
+    words = {"earned": preset, "baseline": Trust(None, baseline="prediction").filled(preset)}
     if isinstance(trust, str) and trust in words:
         found = words[trust]
     elif isinstance(trust, Trust):
@@ -384,7 +384,7 @@ class Hint(HintRecord):
         self.has_theorem = trust.has_theorem or not there
         self.signed = there and trust.baseline == "covered"
         self.mixes = there and trust.budget is not None
-        self._guesses = there and trust.baseline == "guess"
+        self._guesses = there and trust.baseline == "prediction"
         self._advises = hasattr(predictor, "advise")
         # Estimates need no check if the class that defines `advise` declares them sound.
         authors = [kind for kind in type(predictor).__mro__ if "advise" in vars(kind)]
@@ -549,7 +549,7 @@ class Hint(HintRecord):
         self.reserve -= opened.reserved
         self.unpaid -= opened.unpaid
         self.waiting -= 1
-        self.answered += 1
+        self.with_feedback += 1
         if opened.explored:  # only rounds decided by hint or base learner count
             return
         values = opened.values if self._low == 0.0 else opened.values - self._low
@@ -577,7 +577,7 @@ class Hint(HintRecord):
         if not self.mixes:
             return ()
         notes = []
-        if self.hinted + self.refused and self.answered >= _FEW:
+        if self.hinted + self.refused and self.with_feedback >= _FEW:
             gain, error = self.advantage
             so_far = "reduced" if self.S <= 0.0 else "increased"
             always = "reduced" if gain >= 0.0 else "increased"

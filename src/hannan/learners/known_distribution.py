@@ -122,7 +122,7 @@ class KnownDistribution(Learner):
         self.loss_range = loss_range
         self._range = check_nonnegative_range(self, loss_range)
         believed = check_trust(self, trust, predictor, oracle, TABLE)
-        if believed.budget is None or believed.baseline == "guess":
+        if believed.budget is None or believed.baseline == "prediction":
             raise ParameterError(
                 f"{name} needs trust='earned', or a Trust with hints; got {trust!r}."
             )
@@ -246,7 +246,7 @@ class KnownDistribution(Learner):
             self.hint.predictor.learn(context, action, cost)
         # From here on nothing can fail.
         self._past.add(context, estimate)
-        self.hint.answered += 1
+        self.hint.with_feedback += 1
         self._W[context] += 1.0
 
     # Statements ---------------------------------------------------------------------------------
@@ -289,12 +289,12 @@ class KnownDistribution(Learner):
         return self.worst_case(self.rounds, 0)
 
     def worst_case(
-        self, rounds: int, restarts: int, total_delay: int = 0, unanswered: int = 0
+        self, rounds: int, restarts: int, total_delay: int = 0, without_feedback: int = 0
     ) -> float | None:
         """Return the bound over a run with `restarts` restarts: a sum of roots per segment."""
         if total_delay:
             return None
-        rounds += unanswered
+        rounds += without_feedback
         kept, B = self._floor.kept, self._range[1]
         size = self._past.totals.size * rounds * (restarts + 1) / kept
         explored = (1.0 - kept) * rounds

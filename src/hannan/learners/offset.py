@@ -31,7 +31,7 @@ class Offset:
         self.varies = low < 0.0 and not oracle.fixed_size  # whether Q differs between actions
         # Largest cost of a round without feedback: `top` for each element of the action, plus the
         # comparator's prediction, which counts in rounds with feedback.
-        self.unanswered = oracle.max_chosen * (self.top - self.low * self.varies)
+        self.without_feedback = oracle.max_chosen * (self.top - self.low * self.varies)
 
     def guess(self, n_actions: int) -> FloatArray | None:
         """Return Q as a new array for a round, or None if no loss is negative."""

@@ -212,7 +212,7 @@ class Recorder(LearnerWrapper):
     """
 
     stored = State(
-        _answered=ListOf(
+        _with_feedback=ListOf(
             Object(LearnerWrapper.Round).where(lambda self, each: self._could_have(each))
         )
     )
@@ -231,7 +231,7 @@ class Recorder(LearnerWrapper):
 
     def __init__(self, learner: Learner, draws: int = 1000) -> None:
         super().__init__(learner, draws)
-        self._answered: list[Recorder.Round] = []
+        self._with_feedback: list[Recorder.Round] = []
 
     def log(self) -> Log:
         """Return the rounds with feedback as a log, in the order of their decisions.
@@ -239,7 +239,7 @@ class Recorder(LearnerWrapper):
         The log leaves out open and abandoned decisions. Estimates stay right if the missing
         feedback does not depend on the losses.
         """
-        kept = sorted(self._answered, key=lambda opened: opened.place)
+        kept = sorted(self._with_feedback, key=lambda opened: opened.place)
         weights = [opened.weight for opened in kept]
         available = [opened.available for opened in kept]
         draws = max((opened.known.draws for opened in kept), default=0)
@@ -271,7 +271,7 @@ class Recorder(LearnerWrapper):
                 np.ravel(opened.record.weights)[0]
             )  # sampled weights are visible only now
         opened.loss = _cost(loss, int(opened.action))
-        self._answered.append(opened)
+        self._with_feedback.append(opened)
 
 
 class Watched(LearnerWrapper):

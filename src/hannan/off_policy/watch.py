@@ -79,7 +79,7 @@ class PolicyIntervals:
         The played actions did better if it is negative.
     rounds
         Number of rounds.
-    open, forgotten
+    open, abandoned
         Numbers of open and of abandoned rounds. The intervals count them at the worst loss.
     unavailable
         Number of rounds in which the policy's choice was unavailable. In these rounds, the policy
@@ -91,7 +91,7 @@ class PolicyIntervals:
     regret: Interval
     rounds: int
     open: int
-    forgotten: int
+    abandoned: int
     unavailable: int
     estimate: float = math.nan
     look: Interval = (math.nan, math.nan)
@@ -210,8 +210,8 @@ class Watch(Parametrised):
     """
 
     stored = State(
-        _answered=Count(),
-        _forgotten=Count(),
+        _with_feedback=Count(),
+        _abandoned=Count(),
         _sums=Array(),
         _kinds=Array(low=0).where(lambda self, kinds: not kinds[-1, [0, 1, 3]].any()),
         _open=DictOf(
@@ -260,8 +260,8 @@ class Watch(Parametrised):
         self._reserved = 0  # abandoned rounds with a centre, whose reserve is in the sums
         self._absent = np.zeros(rows - 1, dtype=np.int64)  # unavailable choices in all these rounds
         self._open: dict[Hashable, Waiting] = {}
-        self._answered = 0
-        self._forgotten = 0
+        self._with_feedback = 0
+        self._abandoned = 0
 
     # Rounds -----------------------------------------------------------------------------------
 
@@ -345,7 +345,7 @@ class Watch(Parametrised):
             self._reserve(self._sums, held, weight, centre)
             self._reserved += 1
         self._absent += held.copied[:-1] > 0.0
-        self._forgotten += 1
+        self._abandoned += 1
 
     def withdraw(self, decision: Decision | int | str) -> None:
         """Remove a decision that was not carried out, as if it had never been made.
@@ -354,7 +354,7 @@ class Watch(Parametrised):
         """
         del self._open[self._find(decision)[0]]
 
-    def read(self, log: Log, *, inverse: str = "propensities", unanswered: int = 0) -> None:
+    def read(self, log: Log, *, inverse: str = "propensities", without_feedback: int = 0) -> None:
         """Add the rounds of a log.
 
         Parameters
@@ -363,12 +363,12 @@ class Watch(Parametrised):
             The log.
         inverse
             Source of 1/q: "propensities" (default), or "weights", the log's estimates of 1/q.
-        unanswered
+        without_feedback
             Number of further rounds without feedback, which are not in the log. They count at the
             worst loss. Default 0. Leaving them out is right only if the missing feedback does not
             depend on actions and losses.
         """
-        check_integer(self, "unanswered", unanswered, 0)
+        check_integer(self, "without_feedback", without_feedback, 0)
         if not isinstance(log, Log):
             raise refuse(self, "log", "a Log", log)
         check_inverse(self, log, inverse)
@@ -400,10 +400,10 @@ class Watch(Parametrised):
             how = held.played, held.copied, max(1.0, weight), loss
             kernel.add(sums, moments, absent, *how, evidence.COLUMNS, plain, 0.0)
         self._sums, self._moments, self._absent = sums, moments, absent
-        self._answered += len(log)
-        self._forgotten += unanswered
-        self._kinds[:-1, evidence.IN_PART] += unanswered
-        self._kinds[-1, evidence.AS_PLAYED] += unanswered
+        self._with_feedback += len(log)
+        self._abandoned += without_feedback
+        self._kinds[:-1, evidence.IN_PART] += without_feedback
+        self._kinds[-1, evidence.AS_PLAYED] += without_feedback
 
     @classmethod
     def over(
@@ -414,13 +414,13 @@ class Watch(Parametrised):
         loss_range: tuple[float, float] = (0.0, 1.0),
         confidence: float = 0.95,
         inverse: str = "propensities",
-        unanswered: int = 0,
+        without_feedback: int = 0,
     ) -> Self:
         """Return a new watch with the rounds of a log, and its names and rewards if it has them.
 
         Parameters
         ----------
-        log, inverse, unanswered
+        log, inverse, without_feedback
             As in `read`.
         policies, loss_range, confidence
             As in `Watch`. For a log with rewards, its `value_range` replaces `loss_range`.
@@ -444,7 +444,7 @@ class Watch(Parametrised):
             raise refuse("Watch.over", "log", "a Log", log)
         span = None if log.rewards is None else log.value_range
         watch = cls(policies, log.n_actions, loss_range, confidence, log.names, span)
-        watch.read(log, inverse=inverse, unanswered=unanswered)
+        watch.read(log, inverse=inverse, without_feedback=without_feedback)
         return watch
 
     # Results ----------------------------------------------------------------------------------
@@ -452,7 +452,7 @@ class Watch(Parametrised):
     @property
     def rounds(self) -> int:
         """Number of rounds."""
-        return self._answered + len(self._open) + self._forgotten
+        return self._with_feedback + len(self._open) + self._abandoned
 
     @property
     def open_decisions(self) -> list[Any]:
@@ -476,7 +476,7 @@ class Watch(Parametrised):
     ) -> PolicyIntervals:
         span = self._range[1] - self._range[0]
         bounds = self._mean(loss), (span * regret[0], span * regret[1])
-        counts = self.rounds, len(self._open), self._forgotten
+        counts = self.rounds, len(self._open), self._abandoned
         estimate, look, ahead, ahead_look, effective = self._looks(sums)
         estimate = float(np.clip(estimate, *self._shown(bounds[0])))
         ahead = float(np.clip(ahead, *np.divide(bounds[1], max(self.rounds, 1))))
@@ -485,7 +485,7 @@ class Watch(Parametrised):
 
     def _looks(self, sums: FloatArray) -> tuple[float, Interval, float, Interval, float]:
         """Estimate a policy's mean loss and the lead of the played actions, with intervals."""
-        n, (low, high) = self._answered, self._range
+        n, (low, high) = self._with_feedback, self._range
         value, squared, regret, squared_regret, ratio, squared_ratio = sums.tolist()
         if n < 2 or not squared_ratio:
             nothing = math.nan, math.nan
@@ -506,14 +506,14 @@ class Watch(Parametrised):
         """Return a frame with a row for each policy.
 
         The columns are policy, estimate, look_low and look_high (for a single look), loss_low,
-        loss_high, regret_low, regret_high and verdict (anytime-valid), rounds, open, forgotten,
+        loss_high, regret_low, regret_high and verdict (anytime-valid), rounds, open, abandoned,
         unavailable and effective. With rewards, estimate is a mean reward, and reward_low,
         reward_high, gain_low and gain_high (per round) replace the columns of loss and regret.
 
         >>> Watch(n_actions=2).to_frame()["verdict"].tolist()
         ['not known', 'not known']
         """
-        counts = "rounds", "open", "forgotten", "unavailable", "effective"
+        counts = "rounds", "open", "abandoned", "unavailable", "effective"
         gap = "regret" if self.rewards is None else "gain"
         rows = [
             {
@@ -631,7 +631,7 @@ class Watch(Parametrised):
     def _words(self) -> tuple[str, list[tuple[str, ...]], list[str]]:
         """Return a sentence, the rows of a table, and a warning if intervals are empty."""
         statements, (low, high) = self.intervals().values(), self.played()
-        counts = (len(self._open), "open"), (self._forgotten, "abandoned")
+        counts = (len(self._open), "open"), (self._abandoned, "abandoned")
         apart = "".join(f", {count:,} {what}" for count, what in counts if count)
         sure = f"{100 * self.confidence:g} % anytime-valid confidence intervals:"
         head, mean, gap = ("regret against policy", "{:.4f} to {:.4f}", "{:,.1f} to {:,.1f}")
@@ -693,7 +693,7 @@ class Watch(Parametrised):
     def settle(self, key: Hashable, loss: float, weight: float | None = None) -> None:
         """Add the loss of an open round, in [0, 1]. Never fails."""
         held, known, centre = self._open.pop(key)
-        self._answered += 1
+        self._with_feedback += 1
         plain = nothing_predicted(len(self.policies)) if centre is None else centre.rows
         how = held.played, held.copied, known if weight is None else weight, loss
         own = 0.0 if centre is None else centre.own
@@ -722,12 +722,12 @@ class Watch(Parametrised):
         rows = [*(old.get(name, last) for name in twin.policies), last]
         twin._sums, twin._kinds = self._sums[rows].copy(), self._kinds[rows].copy()
         twin._moments, twin._reserved = self._moments[rows].copy(), self._reserved
-        every = self._answered + self._forgotten
+        every = self._with_feedback + self._abandoned
         twin._absent = np.append(self._absent, every)[rows[:-1]]
         for key, (held, weight, centre) in self._open.items():
             wider = None if centre is None else centre.extended(rows)
             twin._open[key] = Shares(held.played[rows], held.copied[rows]), weight, wider
-        twin._answered, twin._forgotten = self._answered, self._forgotten
+        twin._with_feedback, twin._abandoned = self._with_feedback, self._abandoned
         return twin
 
     # Copies and files -------------------------------------------------------------------------
@@ -747,14 +747,14 @@ class Watch(Parametrised):
     @property
     def progress(self) -> tuple[int, int, int]:
         """Numbers of rounds with feedback, of abandoned and of open rounds."""
-        return self._answered, self._forgotten, len(self._open)
+        return self._with_feedback, self._abandoned, len(self._open)
 
     def _check_state(self) -> None:
-        n = self._answered + self._reserved
+        n = self._with_feedback + self._reserved
         slack = 1e-6 * (n + 1)
         most = n * evidence.MOST + slack
         within = (self._sums >= n * evidence.LEAST - slack) & (self._sums <= most)
-        counted = self._kinds.sum(axis=1) == self._forgotten - self._reserved
+        counted = self._kinds.sum(axis=1) == self._abandoned - self._reserved
         moments = (self._moments[:, [1, 3, 4, 5]] >= 0.0).all()
         require(self, sums=within.all(), kinds=counted.all(), moments=moments)
 
