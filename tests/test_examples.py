@@ -111,10 +111,27 @@ def test_imagined_customers_save_the_leader():
 
 
 def test_the_regret_curve_stays_under_the_certificate():
-    rows = [numbers(line) for line in run("regret_curve.py").splitlines()[1:]]
+    rows = [numbers(line) for line in drawn("regret_and_bound.py").splitlines()[1:]]
     assert [row[0] for row in rows] == list(range(1000, 10_001, 1000))
-    for _, regret, _, certain, a_priori in rows:
-        assert regret <= certain <= a_priori
+    for _, bound, certain, measured, regret in rows:
+        assert regret <= measured <= certain <= bound
+
+
+def test_a_certificate_comes_below_the_total_loss_sooner_or_later():
+    *lines, last = drawn("certificate_over_time.py").splitlines()
+    found = {line.partition(":")[0]: numbers(line) for line in lines}
+    assert list(found) == ["stability_estimate", "variance_estimate", "comparator_estimate"]
+    total = numbers(last)[0]
+    assert all(value < total and late < 6000 for value, late in found.values())
+    assert found["stability_estimate"][1] < 1000 < found["variance_estimate"][1]
+
+
+def test_a_summary_is_drawn_early_and_late():
+    early, late = drawn("decider_summary.py").splitlines()
+    assert numbers(early)[0] == 400
+    assert "not clear" in early
+    assert late.startswith("after 3,000 visitors: gain 2")
+    assert late.endswith(": better")
 
 
 @pytest.mark.slow

@@ -197,6 +197,14 @@ def test_a_replay_shows_the_rows_left_out_the_answer_and_all_choices():
     assert places == sorted(places)
 
 
+def test_large_rewards_are_shown_in_full():
+    d = hn.Decider(["a", "b"], rewards=(0, 50_000), seed=0)
+    for _ in range(5):
+        d.report(d.decide(), reward=31_415.9)
+    assert "31,416" in Parsed(d._repr_html_()).text
+    assert d.plot().get_legend().get_texts()[-1].get_text() == "this Decider: 31,416"
+
+
 def test_a_decider_without_decisions_and_a_short_log_are_shown():
     fresh = hn.Decider(["a", "b"], rewards=(0, 1), baseline="a")
     assert "0 decisions" in Parsed(fresh._repr_html_()).text
@@ -210,7 +218,7 @@ def test_a_contradiction_is_shown_as_a_warning():
     for t in range(300):
         wrong.add_decision(t, None, 0, propensity=0.01)
         wrong.add_loss(t, 1.0)
-    assert Parsed(wrong._repr_html_()).texts[0].startswith("These statements contradict")
+    assert Parsed(wrong._repr_html_()).texts[0].startswith("Some intervals contradict")
 
 
 def test_a_long_table_says_how_much_is_left_out():
@@ -288,6 +296,8 @@ def test_a_decider_draws_every_comparison_with_both_intervals():
     assert intervals(ax, "95 % interval at any time") == [each.interval for each in compared]
     own = f"this Decider: {summary.mean:.4g}"
     assert points(ax, own) == [summary.mean] * 2
+    (line,) = (line for line in ax.get_lines() if line.get_label() == own)
+    assert all(drawn.get_zorder() > line.get_zorder() for drawn in ax.collections)
     assert len(entries(ax)) == 4
     assert ax.get_xlabel() == "mean reward per decision"
     assert ax.yaxis_inverted()  # the first on top
@@ -330,8 +340,21 @@ def test_a_certificate_draws_what_it_says_of_regret_and_the_loss():
     assert rows(ax) == ["realised regret", "measured", "a priori", "high probability"]
     kinds = ("realised_regret", "measured", "a_priori", "high_probability")
     assert [bar.get_width() for bar in ax.patches] == [getattr(certificate, k) for k in kinds]
-    assert points(ax, f"total loss {certificate.loss:.6g}") == [certificate.loss] * 2
+    regret, *bounds = ax.patches
+    assert regret.get_facecolor() not in {bar.get_facecolor() for bar in bounds}
+    assert len({bar.get_facecolor() for bar in bounds}) == 1
+    total = f"total loss {certificate.loss:.6g}"
+    assert entries(ax) == [total, "regret", "upper bound on regret (proved or estimated)"]
+    assert points(ax, total) == [certificate.loss] * 2
     assert ax.get_xlabel() == "regret after 300 rounds, in units of losses"
+
+
+def test_estimated_bounds_are_drawn_without_an_entry_for_the_regret():
+    learner = hn.ContextSemiBanditFTPL(hn.oracles.AllPolicies(1, 2), seed=0)
+    hn.play(learner, hn.environments.FromArrays(None, [[0.0, 1.0]] * 50))
+    ax = learner.certificate().plot()
+    assert rows(ax) == ["stability estimate", "variance estimate", "comparator estimate"]
+    assert entries(ax)[1:] == ["upper bound on regret (proved or estimated)"]
 
 
 def test_an_estimate_draws_its_interval_and_the_logged_mean():
@@ -359,7 +382,7 @@ def test_a_watch_draws_every_policy_and_our_own_interval():
     assert points(ax, "estimate") == [each.estimate for each in said]
     assert intervals(ax, "95 % interval if you look once") == [each.look for each in said]
     assert intervals(ax, "95 % interval at any time") == [each.loss for each in said]
-    assert "our own mean loss, at any time" in entries(ax)
+    assert "mean loss of the played actions, at any time" in entries(ax)
     (band,) = ax.patches
     low, high = watch().played()
     assert (band.get_x(), band.get_width()) == pytest.approx((low, high - low))

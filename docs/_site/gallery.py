@@ -13,9 +13,9 @@ GROUPS = {
     "decide": (
         "Make decisions",
         "Choose offers, prices, articles or models, and learn from the outcome of each choice.",
-        """decider route_prompts plain_arms thresholds mixed_features described_items
-        changing_actions late_feedback drift_restarts adaptive_adversary own_predictor
-        listed_rules save_and_load decision_service""",
+        """decider decider_summary route_prompts plain_arms thresholds mixed_features
+        described_items changing_actions late_feedback drift_restarts adaptive_adversary
+        own_predictor listed_rules save_and_load decision_service""",
     ),
     "data": (
         "Test on your data",
@@ -33,7 +33,7 @@ GROUPS = {
     "experts": (
         "Learn from all losses",
         "Full information: after each round you observe the losses of all actions.",
-        """experts_with_contexts experts_on_rows following_forecasters regret_curve discounted
+        """experts_with_contexts experts_on_rows following_forecasters regret_and_bound discounted
         strongly_adaptive switching_policies known_sequence predictable_losses optimistic_game
         fake_outcomes""",
     ),
@@ -45,7 +45,8 @@ GROUPS = {
     "research": (
         "Compare learners",
         "Experiments, adversaries, and learners of other libraries.",
-        "run_experiment baselines_compared bait own_adversary coba_experiment river_policies",
+        """run_experiment baselines_compared certificate_over_time bait own_adversary
+        coba_experiment river_policies""",
     ),
 }
 

@@ -74,21 +74,30 @@ def draw_dots(
     _finish(ax, [dot.label for dot in shown], label)
 
 
-def draw_bars(ax: Any, bars: Mapping[str, float], label: str) -> None:
-    """Draw a bar with its value for each name, the first on top."""
-    places = list(range(len(bars)))
-    drawn = ax.barh(places, list(bars.values()), height=0.5, color="C0", alpha=0.8)
-    ax.bar_label(drawn, [f"{value:.4g}" for value in bars.values()], padding=4)
+def draw_bars(ax: Any, groups: Mapping[str, Mapping[str, float]], label: str) -> None:
+    """Draw a bar with its value for each name, the first on top.
+
+    Each group has a colour, and its name in the legend.
+    """
+    names: list[str] = []
+    for colour, (group, bars) in zip(("C2", "C0"), groups.items(), strict=True):
+        if bars:
+            places = list(range(len(names), len(names) + len(bars)))
+            look = {"height": 0.5, "color": colour, "alpha": 0.8, "label": group}
+            drawn = ax.barh(places, list(bars.values()), **look)
+            ax.bar_label(drawn, [f"{value:.4g}" for value in bars.values()], padding=4)
+            names += bars
     ax.margins(x=0.15)
-    _finish(ax, list(bars), label)
+    _finish(ax, names, label)
 
 
 def draw_line(ax: Any, at: float, label: str, ends: tuple[float, float] = _NOT_KNOWN) -> None:
-    """Draw a vertical line to compare dots with, and a band for its interval."""
+    """Draw a vertical line to compare dots with, and a band for its interval, behind the dots."""
+    look: dict[str, Any] = {"color": "C1", "zorder": 0.9}
     if all(map(math.isfinite, ends)):
-        ax.axvspan(*ends, color="C1", alpha=0.18, linewidth=0, label="" if at == at else label)
+        ax.axvspan(*ends, **look, alpha=0.18, linewidth=0, label="" if at == at else label)
     if math.isfinite(at):
-        ax.axvline(at, color="C1", linestyle="--", label=label)
+        ax.axvline(at, **look, linestyle="--", label=label)
 
 
 def legend(ax: Any) -> None:

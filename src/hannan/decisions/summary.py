@@ -394,9 +394,11 @@ def _ends(interval: Interval) -> str:
 
 
 def _number(value: float) -> str:
-    """Format a number with four digits, 0 without a sign."""
+    """Format a number with four digits, large ones in full, 0 without a sign."""
     if math.isnan(value):
         return "-"
+    if 9999.5 <= abs(value) < 1e12:
+        return f"{value:,.0f}"
     return f"{value:#.4g}".removesuffix(".") if value else "0"
 
 

@@ -98,8 +98,8 @@ class Trace:
             if not weights.any():
                 continue
             first, last = self.first + part[[0, -1]] + 1
-            row = f"{first:,} to {last:,}", f"{np.average(losses, weights=weights):.4g}"
-            rows.append(row if now is None else (*row, f"{now[part].mean():.4g}"))
+            row = f"{first:,} to {last:,}", f"{np.average(losses, weights=weights):#.4g}"
+            rows.append(row if now is None else (*row, f"{now[part].mean():#.4g}"))
         heads = "rounds", "mean loss", *(() if now is None else ("current rule",))
         return page(paragraph(repr(self)[1:-1], strong=True), table(heads, rows))
 
@@ -161,7 +161,7 @@ class Trace:
         for (name, means), style in zip(lines.items(), ("-", "--", ":"), strict=False):
             ax.plot(rounds[start:], means[start:], style, label=name)
         ax.set_xlabel("round")
-        ax.set_ylabel("mean loss so far")
+        ax.set_ylabel("mean loss per round so far")
         bare(ax, "y")
         legend(ax)
         return ax

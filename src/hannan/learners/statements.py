@@ -168,20 +168,22 @@ class Certificate(Stored):
         """Draw the regret so far and the bounds on it as bars, and return matplotlib's axes.
 
         The dashed line is the total loss: a bound to the right of it says nothing, unless losses
-        are negative. Needs matplotlib (`pip install 'hannan[report]'`).
+        are negative. To draw a certificate over time, collect `certificate()` during the run
+        (`examples/certificate_over_time.py`). Needs matplotlib (`pip install 'hannan[report]'`).
 
         Parameters
         ----------
         ax
             Axes to draw on. Default: new ones.
         """
-        bars = {
-            each.kind.replace("_", " "): float(each.value)
-            for each in self._standing
-            if each.value is not None and (each.bounds or each.scales)
-        }
-        ax = axes(self, ax, len(bars))
-        draw_bars(ax, bars, f"regret after {self._length}, in units of losses")
+        known, bound = "regret", "upper bound on regret (proved or estimated)"
+        groups: dict[str, dict[str, float]] = {known: {}, bound: {}}
+        for each in self._standing:
+            if each.value is not None and (each.bounds or each.scales):
+                group = groups[bound if each.bounds else known]
+                group[each.kind.replace("_", " ")] = float(each.value)
+        ax = axes(self, ax, sum(map(len, groups.values())))
+        draw_bars(ax, groups, f"regret after {self._length}, in units of losses")
         draw_line(ax, self.loss, f"total loss {self.loss:.6g}")
         legend(ax)
         return ax
