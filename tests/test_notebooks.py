@@ -305,7 +305,7 @@ def test_a_decider_draws_every_comparison_with_both_intervals():
 
 def test_a_decider_without_outcomes_draws_the_range_alone():
     ax = hn.Decider(["a", "b"], rewards=(0, 1), baseline="a").plot()
-    assert entries(ax) == ["95 % interval at any time", "95 % interval if you look once"]
+    assert entries(ax) == ["95 % interval at any time"]
     assert intervals(ax, "95 % interval at any time") == [(0.0, 1.0)] * 3
 
 
@@ -402,10 +402,11 @@ def test_a_replay_draws_every_choice_and_the_current_rule():
 
 def test_many_rows_are_cut_off_and_said_to_be():
     ax = axes(None, None, 100)
-    dots = [Dot("x" * 60, float(i)) for i in range(100)]
+    dots = [Dot(f"{'x' * 60} {i}", float(i)) for i in range(100)]
     draw_dots(ax, dots, "value")
     assert len(rows(ax)) == 40
-    assert rows(ax)[0] == "x" * 39 + "…"
+    assert rows(ax)[0] == "x" * 24 + "…" + "x" * 13 + " 0"
+    assert len(set(rows(ax))) == 40
     assert ax.get_ylabel() == "40 of 100 rows"
 
 

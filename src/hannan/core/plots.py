@@ -55,7 +55,7 @@ def draw_dots(
         Label of the horizontal axis: quantity and unit.
     value, narrow, wide
         Legend entries of the dots and of the two kinds of intervals. Intervals with an empty entry
-        are not drawn.
+        are not drawn, nor is an entry without intervals.
     """
     shown = dots[:_MOST]
     places = list(range(len(shown)))
@@ -63,7 +63,7 @@ def draw_dots(
         (wide, [dot.wide for dot in shown], 1.5),
         (narrow, [dot.narrow for dot in shown], 4.5),
     ):
-        if words and shown:
+        if words and not all(map(math.isnan, (end for pair in ends for end in pair))):
             low, high = zip(*ends, strict=True)
             ax.hlines(places, low, high, color="C0", linewidth=width, label=words)
     values = [dot.value for dot in shown]
@@ -127,4 +127,5 @@ def bare(ax: Any, grid: str) -> None:
 
 
 def _short(label: str) -> str:
-    return label if len(label) <= 40 else f"{label[:39]}…"
+    """Cut the middle of a long label: names often differ in their first or last letters."""
+    return label if len(label) <= 40 else f"{label[:24]}…{label[-15:]}"
