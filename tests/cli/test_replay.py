@@ -217,8 +217,8 @@ def test_a_log_that_tells_little_is_called_so(logged):
     arguments += ["--rounds", "60", "--learner", "UniformRandom"]
     done = CliRunner().invoke(replay, [logged, *arguments])
     assert done.exit_code == 0
-    assert "warning: this log is worth few rounds of real play (UniformRandom" in done.stderr
-    assert "of 60)" in done.stderr
+    assert "warning: the effective sample size is small (UniformRandom" in done.stderr
+    assert "of 60 rows)" in done.stderr
 
 
 @pytest.mark.slow

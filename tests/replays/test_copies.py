@@ -30,7 +30,7 @@ def test_a_stretch_that_comes_again_is_told():
     log = offers(n=600)
     frame = pd.concat([log.frame, log.frame[-100:]], ignore_index=True)
     answer = hn.replay(frame, **log.options, **FAST).answer
-    assert answer.startswith("100 rows repeat others in the same order, from row 601 on those from")
+    assert answer.startswith("100 rows repeat earlier rows in the same order: the rows from row 60")
 
 
 def test_rows_that_are_alike_by_chance_are_no_copies():

@@ -1,4 +1,4 @@
-"""Replays of your own data: the answer in one sentence, and rules to take away."""
+"""Replays of your data: the answer in one sentence, and rules for new rows."""
 
 from hannan.replays.replay import FailedReplayError, Replay, replay
 from hannan.replays.rule import Rule

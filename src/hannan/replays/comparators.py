@@ -1,4 +1,4 @@
-"""The learners that play a replay, and the policies they are compared with."""
+"""The learners of a replay, and the policies that they are compared with."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hannan.core import ParameterError
 from hannan.experiments.catalogue import at_place, find
 from hannan.experiments.game import Game, world_rng
 from hannan.experiments.plan import Plan
-from hannan.replays.data import Stream
+from hannan.replays.data import ReplayData
 
 _FULL = {"type": "ContextFTPL", "predictor": {"type": "Ridge"}}
 _PLAIN = {"type": "ContextFTPL", "loss_range": None}
@@ -20,80 +20,81 @@ _NAMED: dict[str, dict[str, Any]] = {
     "Restarting": _RESTARTING,
     "UniformRandom": {"type": "UniformRandom", "loss_range": None},
 }
-"""How learners that are asked for by name are made here."""
-_LONG = 50_000  # rows, above which slow learners play only if they are asked for
+"""Tables of learners that users can request by these names."""
+_LONG = 50_000  # rows, above which slow learners run only on request
 
 
-def learners_of(stream: Stream, feedback: str | None, names: Sequence[str]) -> dict[str, Any]:
-    """Return tables of the learners asked for, or of the recommended learner and some others."""
-    usual = _usual_learners(stream, _feedback(stream, feedback))
+def learners_of(data: ReplayData, feedback: str | None, names: Sequence[str]) -> dict[str, Any]:
+    """Return tables of the requested learners; by default of the usual ones."""
+    usual = _usual_learners(data, _feedback(data, feedback))
     if names:
         return {name: usual.get(name, _NAMED.get(name, {"type": name})) for name in names}
-    if stream.rounds > _LONG:
+    if data.rounds > _LONG:
         usual.pop("hn.experts", None)
     return usual
 
 
-def _usual_learners(stream: Stream, feedback: str) -> dict[str, dict[str, Any]]:
-    """Return the recommended learner first, then those it is compared with."""
+def _usual_learners(data: ReplayData, feedback: str) -> dict[str, dict[str, Any]]:
+    """Return tables of the recommended learner, first, and of others to compare with."""
     leader = {"type": "FollowTheLeader"}
-    if stream.takes_items:
+    if data.takes_items:
         return {
             "hn.bandit": {"type": "bandit", "actions": "items"},
             "ItemLinUCB": {"type": "ItemLinUCB", "model": "shared"},
         }
     if feedback == "bandit":
-        plain = {} if stream.features else {"n_contexts": 1}
+        plain = {} if data.features else {"n_contexts": 1}
         others = {name: {"type": name} for name in ("LinUCB", "EpsilonGreedy")}
         return {"hn.bandit": {"type": "bandit", **plain}, **others}
-    if stream.logged:
+    if data.logged:
         return {"ContextFTPL": _PLAIN, "FollowTheLeader": {**leader, "loss_range": None}}
     learners: dict[str, dict[str, Any]] = {"hn.experts": {"type": "experts"}}
-    if stream.features and stream.rounds <= _LONG:
+    if data.features and data.rounds <= _LONG:
         learners["Restarting"] = _RESTARTING
-    elif stream.features:
+    elif data.features:
         learners["ContextFTPL"] = _FULL
     return {**learners, "FollowTheLeader": leader}
 
 
-def _feedback(stream: Stream, wanted: str | None) -> str:
-    if not stream.logged:
+def _feedback(data: ReplayData, wanted: str | None) -> str:
+    if not data.logged:
         return wanted or "full"
-    fits = "bandit" if stream.table["method"] == "rejection" else "full"
+    fits = "bandit" if data.table["method"] == "rejection" else "full"
     if wanted not in (None, fits):
         raise ParameterError(
-            f"feedback={wanted!r} does not go with method={stream.table['method']!r}: by rejection "
-            "learners see the loss of one action, by importance weighting estimates of all."
+            f"feedback={wanted!r} does not go with method={data.table['method']!r}: with "
+            "'rejection' learners have bandit feedback, with 'importance' full information. "
+            f"Pass feedback={fits!r}."
         )
     return fits
 
 
-def policies_of(name: str | None, stream: Stream) -> dict[str, Any]:
+def policies_of(name: str | None, data: ReplayData) -> dict[str, Any]:
     """Return the table of a policy class."""
-    if stream.takes_items:
+    if data.takes_items:
         if name not in (None, "SharedLinear"):
             raise ParameterError(
-                f"policies={name!r} is for actions that are the same in every round; those of this "
-                "log come and go, for which there is SharedLinear."
+                f"policies={name!r} needs the same actions in every round, but the actions of this "
+                "log change. Pass policies='SharedLinear', or leave it out."
             )
         return {"type": "SharedLinear"}
-    K = stream.environment.n_actions
-    if not stream.features:
+    K = data.environment.n_actions
+    if not data.features:
         if name not in (None, "AllPolicies"):
-            raise ParameterError(f"policies={name!r} needs contexts, and there are none.")
+            raise ParameterError(f"policies={name!r} needs contexts; these data have none.")
         return {"type": "AllPolicies", "n_contexts": 1, "n_actions": K}
     with at_place("policies="):
         oracle = find(name or "LinearPolicies", ("oracles",))
     if "n_actions" not in inspect.signature(oracle).parameters:
         raise ParameterError(
             f"policies={name!r} is not a class of policies that choose one of {K} actions from "
-            "features: LinearPolicies, Stumps and Trees are."
+            "features. Pass 'LinearPolicies', 'Stumps' or 'Trees'."
         )
     return {"type": name or "LinearPolicies", "n_actions": K}
 
 
-def check_players(plan: Plan) -> None:
-    """Refuse learners that cannot play these rows, before anything is played."""
+def check_learners(plan: Plan) -> None:
+    """Raise an error before the first run if a learner does not fit the data."""
     checked = set()
     for cell in plan.cells:
         if cell.learner is not None and cell.learner["name"] not in checked:

@@ -1,4 +1,4 @@
-"""Rows that are in a file more than once."""
+"""Detection of rows that a file holds more than once."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 
 from hannan.environments._files import TableFile
 
-_LENGTH = 50  # rows in a row that are no chance if they come again
-_DISTINCT = 45  # of them, at least: rows of a few categories come again by chance
-_MANY = 100  # different rows whose counts have a common divisor by no chance
+_LENGTH = 50  # consecutive rows that do not repeat by chance
+_DISTINCT = 45  # minimum of different rows among them: rows of few categories do repeat
+_MANY = 100  # different rows whose counts do not have a common divisor by chance
 _BASE = 0x9E3779B97F4A7C15  # odd, so that it has an inverse modulo 2**64
 
 
-def words_on_copies(file: TableFile, names: Sequence[str]) -> str:
-    """Say that a file holds all of its rows several times, or a stretch of rows again.
+def copies_in(file: TableFile, names: Sequence[str]) -> str:
+    """Return a warning if a file holds all rows several times, or a sequence of rows again.
 
-    Rules are then tested on copies of the rows they were fitted to, and look much better than they
-    are. Single rows that are alike are no copies.
+    A replay would test rules on copies of the rows that they were fitted to, so the rules would
+    look too good. Single rows that are equal do not count as copies.
     """
     marks = np.array(
         [
@@ -38,18 +38,18 @@ def words_on_copies(file: TableFile, names: Sequence[str]) -> str:
     if not len(again):
         return ""
     return (
-        f"{len(again) + _LENGTH - 1:,} rows repeat others in the same order, from row "
-        f"{again[0] + 1:,} on those from row {first + 1:,} on. {_FIX}"
+        f"{len(again) + _LENGTH - 1:,} rows repeat earlier rows in the same order: the rows from "
+        f"row {again[0] + 1:,} on equal those from row {first + 1:,} on. {_FIX}"
     )
 
 
 def _repeated(marks: NDArray[np.uint64]) -> tuple[int, NDArray[np.intp]]:
-    """Return where a stretch comes first, and where all that came before begin again."""
+    """Return the first row of the first repeated sequence, and all starts of repeated ones."""
     none = np.empty(0, dtype=np.intp)
     n = len(marks) - _LENGTH + 1
     if n < 2:
         return 0, none
-    # Sums of marks times powers of the base, which are the same for the same stretch.
+    # Sums of marks times powers of the base: equal for equal sequences of rows.
     powers = _powers(_BASE, len(marks))
     sums = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(marks * powers)))
     keys = (sums[_LENGTH:] - sums[:n]) * _powers(pow(_BASE, -1, 2**64), n)
@@ -68,13 +68,13 @@ def _powers(base: int, count: int) -> NDArray[np.uint64]:
 
 
 def _cell(cell: Any) -> Any:
-    """Return a cell as a key of a dictionary could be; NaN is like NaN."""
+    """Return a cell as a hashable value, with None for NaN."""
     if isinstance(cell, list | dict):
         return repr(cell)
     return None if cell != cell else cell
 
 
 _FIX = (
-    "Leave out the copies, for example by frame.drop_duplicates(): rules are tested on copies of "
-    "the rows that they were fitted to, and look better than they are."
+    "Remove the copies, for example with frame.drop_duplicates(). Otherwise rules are tested on "
+    "copies of the rows that they were fitted to, and look better than they are."
 )

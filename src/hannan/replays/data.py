@@ -1,4 +1,4 @@
-"""The data of a replay: from options to an environment, and a first reading of it."""
+"""The data of a replay: conversion of options to an environment, checks, a first reading."""
 
 from __future__ import annotations
 
@@ -23,40 +23,40 @@ from hannan.environments._tabular import LeftOut
 from hannan.environments.from_log import Logged
 from hannan.experiments.over_data import Units
 from hannan.kernels.losses import LARGEST
-from hannan.replays.copies import words_on_copies
+from hannan.replays.copies import copies_in
 from hannan.replays.estimates import ESTIMATED, with_estimates
 
-_SILENT, _MOST_LEFT_OUT = 0.01, 0.1  # shares of rows left out that need a word, and a consent
-_FEW = 5  # values that a sentence lists
-_MOST_NUMBERS = 30  # that may be classes where some are not whole
+_SILENT, _MOST_LEFT_OUT = 0.01, 0.1  # shares of rows left out: without a warning, by default
+_FEW = 5  # maximum of values that a sentence lists
+_MOST_NUMBERS = 30  # different numbers that may be classes if some are not integers
 _LIMITS = ("max_columns", "max_unpacked")
 _DIALECT = ("delimiter", "decimal", "encoding", "header")
 _OUTCOMES = ("label", "action", "loss", "reward", "propensity", "current")
 _LOG = ("action", "actions", "loss", "reward", "propensity", "method", "floor")
 LISTS = ("context", "categorical", "text", "labels", "losses", "actions")
-"""Options that take lists of names."""
+"""Options whose value is a list of names."""
 OPTIONS = (
     *("context", "categorical", "text", "label", "labels", "losses", "cost", "current", "unit"),
     *(*_LOG, "value_range", "missing", *_LIMITS, *_DIALECT, "format", "hash"),
 )
-"""What may be said of the data, by the names of options."""
+"""Names of all options that describe the data."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
-    """A file that has been read once.
+class ReplayData:
+    """A data file after the first reading.
 
     Attributes
     ----------
     table
-        The environment as an experiment file would describe it; nothing in it has to be looked
-        up in the file again.
+        The environment as a table of an experiment file, including everything that was inferred
+        from the data.
     columns
-        What was found in the columns; None for files of Vowpal Wabbit.
+        Kinds of the columns, and columns that are not used; None for files of Vowpal Wabbit.
     rows_left_out
         Rows that lack an action, a class or an outcome; None for files of Vowpal Wabbit.
     copies
-        A sentence about rows that the file holds more than once; empty if there are none.
+        Warning about rows that the file holds more than once; empty if there are none.
     """
 
     table: dict[str, Any]
@@ -69,28 +69,28 @@ class Stream:
 
     @property
     def caution(self) -> str:
-        """Say which rows are left out, where they are more than one in a hundred, and copies."""
+        """Warning about copies of rows, and about rows left out if they exceed 1 %."""
         rows = self.rows_left_out
-        left_out = "" if rows is None or rows.share <= _SILENT else f"{_told(rows)}."
+        left_out = "" if rows is None or rows.share <= _SILENT else f"{_left_out_rows(rows)}."
         return " ".join(filter(None, [left_out, self.copies]))
 
     @property
     def assumption(self) -> str:
-        """The condition under which the answer is right."""
+        """Condition under which the answer is right, as a clause; empty if there is none."""
         if self.table.get("propensity") != ESTIMATED:
             return ""
-        return ", if nothing but the columns used here influenced who got which action"
+        return ", if only the columns used here influenced the logged actions"
 
     @property
     def logged(self) -> bool:
-        """Whether losses are known only for the actions that were taken."""
+        """Whether the data are a log, with losses only for the actions taken."""
         return isinstance(self.environment, Logged)
 
     @property
     def chance(self) -> float | None:
-        """The probability that a row counts for a learner, if the log takes all of its actions.
+        """Mean importance weight of a learner whose actions the log takes; None if it varies.
 
-        None where it is not one number.
+        By rejection sampling, it is the probability that a row counts.
         """
         log = self.environment
         if not isinstance(log, FromLog):
@@ -102,25 +102,25 @@ class Stream:
 
     @property
     def takes_items(self) -> bool:
-        """Whether rounds offer actions of their own, described by features."""
+        """Whether each round has its items: actions with features."""
         return self.environment.n_actions is None
 
     @property
     def features(self) -> Any:
-        """Those of a context, where contexts have some."""
+        """Features of the contexts; None or empty without features."""
         return getattr(self.environment, "features", None)
 
     @property
     def names(self) -> list[str]:
-        """Of the actions."""
+        """Names of the actions."""
         return [str(name) for name in self.environment.actions]
 
 
-def read_stream(path: Path, asked: dict[str, Any], rounds: int | None, spare: Path) -> Stream:
+def read_data(path: Path, asked: dict[str, Any], rounds: int | None, spare: Path) -> ReplayData:
     """Read a file once, check all of its values, and infer the options that are not given.
 
-    `asked` has columns and options by their names in `OPTIONS`, None for those not given. `spare`
-    is a folder for files of the replay.
+    `asked` maps the names in `OPTIONS` to values, None if an option is not given. `spare` is a
+    folder for temporary files.
     """
     options = {name: value for name, value in asked.items() if value is not None}
     unit = options.pop("unit", "")
@@ -136,20 +136,20 @@ def read_stream(path: Path, asked: dict[str, Any], rounds: int | None, spare: Pa
     _check_actions(environment)
     if rows > environment.horizon:
         raise ParameterError(
-            f"There are {environment.horizon} rows in the file {str(path)!r}; {rows} were asked "
-            "for."
+            f"There are {environment.horizon} rows in the file {str(path)!r}; rounds={rows} is too "
+            "large."
         )
     for _ in environment.clone(context=None).rounds(rows, np.random.default_rng(0)):
-        pass  # what is wrong is told before anybody plays
+        pass  # raises errors in the rows before the first run
     if isinstance(environment, FromLog):
         environment = _with_propensities(environment, spare)
     described = _described(environment)
     units = Units.of({**described, "reward": options.get("reward")}, unit)
-    return Stream(described, environment, rows, columns, left_out, units, copies)
+    return ReplayData(described, environment, rows, columns, left_out, units, copies)
 
 
 def _with_propensities(log: FromLog, spare: Path) -> FromLog:
-    """Return a log whose propensities are checked, once, or estimated, once."""
+    """Check the propensities of a log, or estimate them, and return the log."""
     file = open_table(log.path, log.max_columns, log.max_unpacked, log.dialect)
     if log.propensity == "estimate" and "estimate" not in file.names:
         return with_estimates(log, spare / "estimates.csv")
@@ -158,17 +158,17 @@ def _with_propensities(log: FromLog, spare: Path) -> FromLog:
 
 
 def _check_left_out(rows: LeftOut, missing: str | None) -> None:
-    """Refuse to leave out more than a tenth of the rows unless that is meant."""
+    """Raise `ParameterError` if too many rows are left out without `missing="drop"`."""
     if rows.share > _MOST_LEFT_OUT and missing != "drop":
         raise ParameterError(
-            f"{_told(rows)}. At most {100 * _MOST_LEFT_OUT:g} % are left out without your consent, "
+            f"{_left_out_rows(rows)}. At most {100 * _MOST_LEFT_OUT:g} % are left out by default, "
             "because a rule that fits the other rows may be wrong for these. Fill in the values, "
-            "or pass missing='drop' if the rows may be left out."
+            "or pass missing='drop' to leave out the rows."
         )
 
 
-def _told(rows: LeftOut) -> str:
-    """Say how many rows are left out, because of which cells, and what else they hold."""
+def _left_out_rows(rows: LeftOut) -> str:
+    """Describe the rows left out: their number, the cells that are the reason, other values."""
     reasons = [
         f"{name} is {cell!r}" if cell else f"{name} is empty"
         for name, cells in rows.reasons.items()
@@ -186,22 +186,24 @@ def _told(rows: LeftOut) -> str:
 
 
 def check_options(options: Mapping[str, Any]) -> None:
-    """Refuse options of a table that contradict each other, or do not say what the rows hold."""
+    """Raise `ParameterError` for contradictory options, or if the kind of rows is unknown."""
     for name in ("format", "hash"):
         if name in options:
-            raise ParameterError(f"{name}= goes with files of Vowpal Wabbit: .vw or .dsjson.")
+            raise ParameterError(
+                f"{name}= is only for files of Vowpal Wabbit (.vw or .dsjson). Leave it out."
+            )
     if options.get("missing", "drop") != "drop":
         raise ParameterError(
-            "missing= must be 'drop', which accepts that many rows are left out, or None; got "
+            "missing= must be 'drop', which leaves out any number of rows, or None; got "
             f"{options['missing']!r}."
         )
     chosen = [name for name in ("label", "losses", "action") if name in options]
     if len(chosen) != 1:
         got = " and ".join(f"{name}=" for name in chosen) or "none of them"
         raise ParameterError(
-            "Say what the rows hold: label=, the column of the right class; losses=, a column for "
-            "each action; or action=, the column of the action taken, with loss= or reward= and "
-            f"propensity=. Got {got}."
+            "Say what the rows hold: label= (column of the right class), losses= (one column for "
+            "each action) or action= (column of the action taken, with loss= or reward= and "
+            f"propensity=). Got {got}."
         )
     strange = {"action": ("labels", "current", "cost"), "losses": (*_LOG, "cost")}
     for name in strange.get(chosen[0], _LOG):
@@ -210,21 +212,23 @@ def check_options(options: Mapping[str, Any]) -> None:
     given = options.get("propensity")
     if not isinstance(given, str | Real) and chosen == ["action"]:
         raise ParameterError(
-            "action= needs propensity= to say how likely each logged action was. Give the column "
-            "of these probabilities. Give 'estimate' if they were not logged. Give a number only "
-            f"if each row's action was drawn uniformly at random. Got {short(given)}."
+            "action= needs propensity=, the probability of each logged action. Pass the column of "
+            "these probabilities. Pass 'estimate' if they were not logged. Pass a number only if "
+            f"each row's action was drawn uniformly at random. Got {short(given)}."
         )
 
 
 def check_file_options(asked: Mapping[str, Any], fitting: Sequence[str], source: str) -> None:
-    """Refuse what can be said of a file of separated values only."""
+    """Raise `ParameterError` for options that only files of separated values have."""
     for name in _DIALECT:
         if asked.get(name) is not None and name not in fitting:
-            raise ParameterError(f"{name}= goes with files of separated values; {source} is none.")
+            raise ParameterError(
+                f"{name}= goes with files of separated values only, not with {source}."
+            )
 
 
 def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, Columns, str]:
-    """Return the environment of a file of rows, the kinds of its columns, and words on copies."""
+    """Return the environment of a table file, the kinds of its columns, and a copies warning."""
     limits = {name: options.pop(name) for name in _LIMITS if name in options}
     dialect = {name: options.pop(name) for name in _DIALECT if name in options}
     file = open_table(path, **limits, dialect=dialect or None)
@@ -237,15 +241,15 @@ def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, Col
     asked = dict.fromkeys(options.pop("categorical", ()), "category")
     asked |= dict.fromkeys(options.pop("text", ()), "text")
     wanted = options.pop("context", None)
-    now = [name for name in used if name == options.get("current")]
-    check_names(f"{file.source} for current=, the column of past decisions", now, file.names)
+    current = [name for name in used if name == options.get("current")]
+    check_names(f"{file.source} for current=, the column of past decisions", current, file.names)
     check_names(file.source, [*used, *(wanted or ()), *asked], file.names)
     names = [name for name in file.names if name not in used]
     if wanted is not None:
         names = list(dict.fromkeys([*wanted, *asked]))
     _check_classes(file, options)
     columns = look(file, names, asked, wanted is not None, used)
-    copies = words_on_copies(file, [*dict.fromkeys([*used, *columns.kinds])])
+    copies = copies_in(file, [*dict.fromkeys([*used, *columns.kinds])])
     table = {**options, **limits, "path": str(path), "missing": "drop"}
     table["context"] = [[name, kind] for name, kind in columns.kinds.items()] or None
     if hasattr(file, "dialect"):
@@ -265,7 +269,7 @@ def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, Col
 
 
 def _check_classes(file: TableFile, options: Mapping[str, Any]) -> None:
-    """Refuse a column of measurements as one of classes, by its first rows."""
+    """Raise `ParameterError` if the first classes in the label column look like measurements."""
     label = options.get("label")
     if label is None or "labels" in options:
         return
@@ -273,14 +277,14 @@ def _check_classes(file: TableFile, options: Mapping[str, Any]) -> None:
     numbers = {x for x in map(as_float, listed(batch[label])) if math.isfinite(x)}
     if len(numbers) > _MOST_NUMBERS and any(x % 1.0 for x in numbers):
         raise ParameterError(
-            f"label= is a column of classes; {label!r} holds {len(numbers)} different numbers or "
-            "more. If they are what rows brought or cost, give reward=, loss= or losses=; if they "
-            "are classes, declare them: labels=."
+            f"label= must be a column of classes; {label!r} holds {len(numbers)} different numbers "
+            "or more. If they are rewards or losses, pass reward=, loss= or losses= instead. If "
+            "they are classes, list them as labels=."
         )
 
 
 def _costs(asked: Any) -> dict[str, dict[str, float]]:
-    """Return costs by class and action: of mappings, a file with a matrix, or texts yes:no=50."""
+    """Return costs by class and action, from mappings, a matrix file, or texts like yes:no=50."""
     costs: dict[str, dict[str, float]] = {}
     texts = asked if isinstance(asked, list | tuple) else [asked]
     if isinstance(asked, Mapping):
@@ -298,8 +302,9 @@ def _costs(asked: Any) -> dict[str, dict[str, float]]:
             right = ""
         if not (right and action):
             raise ParameterError(
-                "cost= must be RIGHT:DONE=COST, such as yes:no=50 (yes was right, no was done; in "
-                f"Python {{'yes': {{'no': 50}}}}), or a file with a matrix; got {short(text)}."
+                "cost= must be RIGHT:DONE=COST or a file with a matrix. For example, yes:no=50 (in "
+                f"Python {{'yes': {{'no': 50}}}}) is the cost of no where yes was right. Got "
+                f"{short(text)}."
             )
     return costs
 
@@ -309,12 +314,12 @@ def _named(row: Mapping[Any, Any]) -> dict[str, float]:
 
 
 def _pair(pair: Any) -> str:
-    """Return RIGHT:DONE of a key, which is that text already or a pair."""
+    """Return a key as RIGHT:DONE; the key is this text or a pair."""
     return pair if isinstance(pair, str) else ":".join(map(str, pair))
 
 
 def _matrix(path: str) -> dict[str, dict[str, float]]:
-    """A table: the first column names the right class, the others what each action costs."""
+    """Read costs from a table: the right class in the first column, then a column per action."""
     file = open_table(path, dialect={"header": True})
     right, *actions = file.names
     matrix: dict[str, dict[str, float]] = {}
@@ -324,20 +329,20 @@ def _matrix(path: str) -> dict[str, dict[str, float]]:
                 matrix[str(name)] = {action: float(batch[action][i]) for action in actions}
             except (TypeError, ValueError):
                 raise ParameterError(
-                    f"cost=: the row {str(name)!r} of {file.source} must hold numbers."
+                    f"cost=: the row {str(name)!r} of {file.source} must hold only numbers."
                 ) from None
     return matrix
 
 
 def _extremes(file: TableFile, names: list[Any]) -> tuple[float, float]:
-    """The smallest and the largest number in some columns, or 0 and 1 where these are outside."""
+    """Return the smallest and the largest number in some columns; (0, 1) if it holds them all."""
     low, high = math.inf, -math.inf
     for _, batch in file.batches(names):
         for cell in (cell for name in names for cell in batch[name]):
             try:
                 value = float(cell)
             except (TypeError, ValueError, OverflowError):
-                continue  # missing, or wrong: then the row is named when it is played
+                continue  # missing or invalid: the environment names the row later
             if abs(value) <= LARGEST:
                 low, high = min(low, value), max(high, value)
     if low < high:
@@ -345,14 +350,14 @@ def _extremes(file: TableFile, names: list[Any]) -> tuple[float, float]:
     return (min(low, 0.0), max(high, 1.0)) if low == high else (0.0, 1.0)
 
 
-def _vw(path: Path, options: dict[str, Any], rounds: int | None, unit: str) -> Stream:
-    """Read a log of Vowpal Wabbit; where offers change, actions are described by their features."""
+def _vw(path: Path, options: dict[str, Any], rounds: int | None, unit: str) -> ReplayData:
+    """Read a log of Vowpal Wabbit; if its actions change, they are items with features."""
     limit = options.get("max_unpacked")
     format = format_of(path, options.get("format"), "format=", max_unpacked=limit)
     same = ("format", "method", "floor", "value_range", "max_unpacked")
     known = {"context": "columns", "hash": "columns"} | {name: name for name in same}
     for name in options.keys() - known.keys():
-        raise ParameterError(f"{name}= does not go with a file of {format}.")
+        raise ParameterError(f"{name}= does not go with a file of {format}. Leave it out.")
     arguments = {known[name]: value for name, value in options.items()}
     if offers_change(path, format, limit):
         arguments["items"] = True
@@ -362,27 +367,27 @@ def _vw(path: Path, options: dict[str, Any], rounds: int | None, unit: str) -> S
     _check_actions(environment)
     if not environment.oblivious:
         raise ParameterError(
-            f"The actions in the file {str(path)!r} are not available in every round. Make a log "
-            "with hn.adapters.log_from_vw, and play that."
+            f"The actions in the file {str(path)!r} are not available in every round. Convert the "
+            "file with hn.adapters.log_from_vw, and evaluate policies on this log."
         )
     rows = environment.horizon if rounds is None else min(rounds, environment.horizon)
     low, high = environment.value_range
     params = environment.params.items()
     table = {name: value for name, value in params if value not in (None, False)}
     table |= {"type": f"{FromVW.__module__}:FromVW", "value_range": [float(low), float(high)]}
-    return Stream(table, environment, rows, None, None, Units(low, high, False, unit))
+    return ReplayData(table, environment, rows, None, None, Units(low, high, False, unit))
 
 
 def _check_actions(environment: FromFile | FromLog | FromVW) -> None:
     if environment.n_actions == 1:
         raise ParameterError(
-            f"There is one action only, {str(environment.actions[0])!r}: nothing to choose. "
-            "Declare all of them: labels= or actions=."
+            f"There is only one action, {str(environment.actions[0])!r}, so there is no choice. "
+            "List all actions as labels= or actions=."
         )
 
 
 def _described(environment: FromFile | FromLog) -> dict[str, Any]:
-    """The environment as a table, with all that it has looked up."""
+    """Return the environment as a table, including everything that was inferred."""
     table = {name: value for name, value in environment.params.items() if value is not None}
     table["categorical"] = []
     if isinstance(environment, FromLog):

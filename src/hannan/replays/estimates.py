@@ -1,4 +1,4 @@
-"""Estimated propensities as a column: a replay reads its rows several times."""
+"""Estimated propensities as a column of a file, which a replay reads several times."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from hannan.environments._files import open_table
 from hannan.replays.frames import DIALECT
 
 ESTIMATED = "estimated propensity"
-"""The column of the estimates."""
-_SMALL = 0.02  # share of the rows whose estimates may be below the floor of rejection
+"""Name of the column with the estimates."""
+_SMALL = 0.02  # share of the rows whose estimates may be below `floor`
 
 
 def with_estimates(log: FromLog, path: Path) -> FromLog:
-    """Write the rows of a log that can be played to a file, with their estimated propensities.
+    """Write the usable rows of a log to a file, with estimated propensities.
 
-    Returns the log of that file. Learners meet rows of small estimates a little too rarely: one
-    estimate close to 0 would leave them next to no rows.
+    Returns the log of the new file. By default its `floor` is a quantile of the estimates, so
+    learners get rows with small estimates a little too rarely. Without this floor, a single
+    estimate close to 0 would leave learners almost no rows.
     """
     p = log.propensities
     outcome = str(log.loss or log.reward)
@@ -38,11 +39,11 @@ def with_estimates(log: FromLog, path: Path) -> FromLog:
         writer.writerow([*names, ESTIMATED])
         for first, batch in table.batches(names):
             places, values = read(table.source, parts, batch, first)
-            kept = np.flatnonzero((places >= 0) & ~np.isnan(values[:, 0]))
+            usable = np.flatnonzero((places >= 0) & ~np.isnan(values[:, 0]))
             columns = [listed(batch[name]) for name in names]
-            chances = p[done : done + len(kept)].tolist()
-            done += len(kept)
-            for i, chance in zip(kept.tolist(), chances, strict=True):
+            chances = p[done : done + len(usable)].tolist()
+            done += len(usable)
+            for i, chance in zip(usable.tolist(), chances, strict=True):
                 cells = [column[i] for column in columns]
                 writer.writerow([*("" if cell is None else cell for cell in cells), repr(chance)])
     floor = float(np.quantile(p, _SMALL)) if log.floor is None else log.floor

@@ -1,4 +1,4 @@
-"""Frames as files: a replay reads its rows several times, in batches."""
+"""Frames as CSV files, which a replay reads several times, in batches."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from hannan.core.arrays import as_list, columns_of, is_frame, is_lazy, missing
 from hannan.environments._dialect import Dialect, find_decimal
 
 DIALECT = {"delimiter": ",", "decimal": ".", "encoding": "utf-8", "header": True}
-"""How frames are written, but for decimal commas in their text."""
-_LOOKED_AT = 200  # texts of a column
+"""Dialect of the files. Only `decimal` differs, for frames with decimal commas in text."""
+_LOOKED_AT = 200  # texts per column from which the decimal mark is inferred
 
 
 def write_frame(
@@ -24,12 +24,11 @@ def write_frame(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Write a frame of pandas or polars, a table of pyarrow or a mapping of columns as CSV.
 
-    Numbers are written with the decimal mark of those that the frame has as text. Returns the
-    dialect, and what the cells of the columns `targets` were, by their text: names of actions in
-    the caller's own types.
+    Numbers get the decimal mark that the frame uses in text. Returns the dialect, and a mapping of
+    each text in the columns `targets` to the original cell, so that actions keep their type.
     """
     if is_lazy(frame):
-        raise ParameterError("A LazyFrame has no rows yet: call .collect() first.")
+        raise ParameterError("hn.replay cannot read a LazyFrame: call .collect() first.")
     if not is_frame(frame) and not isinstance(frame, Mapping):
         raise ParameterError(
             "hn.replay needs a frame, a mapping of names to columns, or the path of a file; got "
@@ -43,7 +42,7 @@ def write_frame(
     lengths = {len(column) for column in cells.values()}
     if len(lengths) != 1 or lengths == {0}:
         raise ParameterError(
-            f"A frame needs columns of one length, and rows; got the lengths {sorted(lengths)}."
+            f"A frame needs rows, and columns of equal length; got the lengths {sorted(lengths)}."
         )
     found = ([c.strip() for c in column if isinstance(c, str)] for column in cells.values())
     mark = decimal or find_decimal(column[:_LOOKED_AT] for column in found)
@@ -60,7 +59,7 @@ def write_frame(
 
 
 def _texts(cells: list[Any], decimal: str) -> list[str]:
-    """Return the cells of a column as text: nothing where a value is missing."""
+    """Return the cells of a column as text, empty for a missing value."""
     texts = ["" if missing(cell) else str(cell) for cell in cells]
     if decimal == ",":
         pairs = zip(texts, cells, strict=True)

@@ -1,4 +1,4 @@
-"""`hn.replay`: what your current rule costs, and what the best choice would have cost."""
+"""`hn.replay`: the costs of your current rule and of the best choice in past data."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ from hannan.experiments.plan import Plan, make_plan
 from hannan.experiments.results import replace_file
 from hannan.experiments.run import Run, run
 from hannan.replays.answer import Comparator, ReplayAnswer
-from hannan.replays.comparators import check_players, learners_of, policies_of
-from hannan.replays.data import LISTS, OPTIONS, Stream, check_file_options, read_stream
+from hannan.replays.comparators import check_learners, learners_of, policies_of
+from hannan.replays.data import LISTS, OPTIONS, ReplayData, check_file_options, read_data
 from hannan.replays.frames import write_frame
 from hannan.replays.rule import Rule
 from hannan.replays.takeaways import decisions, snippet, take_rule, train_decider
 
 Progress = Callable[[str, int, int], None]
-"""Called with the stage of a replay, the rounds done, and their number (0 if it is not known)."""
+"""Function of the stage of a replay, the rounds done and their number (0 if it is unknown)."""
 _POINTS = 200
-_FRAME = "the frame"  # what a replay calls data that is no file
+_FRAME = "the frame"  # name of data that come from memory
 _COLUMNS = (
     *("name", "kind", "mean", "low", "high"),
     *("difference", "difference_low", "difference_high", "total", "effective"),
@@ -51,23 +51,24 @@ _COLUMNS = (
 
 
 class FailedReplayError(RuntimeError):
-    """A learner stopped with an error that is not about your data."""
+    """Raised if a learner fails for a reason other than your data."""
 
 
 class Replay:
-    """The answer of `hn.replay`, the figures behind it, and rules to take away.
+    """Result of `hn.replay`: the answer, its numbers, and rules for new rows.
 
     Attributes
     ----------
     answer
-        One sentence: the cost of your current rule, the cost of the best choice, and how sure the
-        difference is.
+        One sentence: the cost of your current rule, the cost of the best choice, and their
+        difference with its confidence interval.
     notes
-        Further facts, a sentence each.
+        Further facts, one sentence each.
     warning
-        Rows that are left out, rare classes without costs, rough estimates; None if there are none.
+        Warning about rows left out, copies of rows, rare classes without costs, and rough
+        estimates; None without warnings.
     code
-        Python that repeats the replay and asks the best choice about a row.
+        Python code that repeats the replay and lets the best choice decide a row.
 
     Examples
     --------
@@ -82,7 +83,7 @@ class Replay:
 
     def __init__(
         self,
-        stream: Stream,
+        replay_data: ReplayData,
         plan: Plan,
         done: Run,
         asked: Mapping[str, Any],
@@ -90,29 +91,29 @@ class Replay:
         originals: Mapping[str, Any],
         progress: Progress | None,
     ) -> None:
-        self._stream, self._plan, self._done = stream, plan, done
+        self._data, self._plan, self._done = replay_data, plan, done
         self._asked, self._folder, self._progress = asked, folder, progress
         self._seed = plan.cells[0].seed
-        self._names = [originals.get(name, name) for name in stream.names]
-        # A Decider takes text and numbers as names, and a truth value is no number.
+        self._names = [originals.get(name, name) for name in replay_data.names]
+        # A Decider accepts text and numbers as names; True and False become text.
         self._called = [n if type(n) in (int, float, str) else str(n) for n in self._names]
-        self._results = ReplayAnswer(stream, done.records, done.times)
+        self._results = ReplayAnswer(replay_data, done.records, done.times)
         results = self._results
         self.answer, self.notes, self.warning = results.sentence, results.notes, results.warning
-        self.code = snippet(stream, asked, results.choice)
+        self.code = snippet(replay_data, asked, results.choice)
 
     @property
     def results(self) -> ReplayAnswer:
-        """Figures of all choices, as the command line prints them."""
+        """Results of all choices, as the command line prints them."""
         return self._results
 
     @property
     def table(self) -> Any:
         """One row per choice, the best first, as a frame.
 
-        `difference` is the difference to your current rule, which has the kind "current", per row;
-        its interval holds for all choices at once. Without a current rule it is the difference to
-        the best single action.
+        `difference` is the difference per row to your current rule, which has the kind "current".
+        The intervals of all differences hold jointly with 95 % confidence. Without a current rule,
+        differences are to the best single action.
         """
         ranked = sorted(self._results.comparators, key=lambda comparator: comparator.mean)
         rows = [{**comparator.plain, "name": comparator.name} for comparator in ranked]
@@ -120,21 +121,21 @@ class Replay:
 
     @cached_property
     def rule(self) -> Rule:
-        """The best fixed choice, a fitted rule or a single action, which decides on new rows."""
+        """The best fitted rule or single action, to decide new rows."""
         choice = self._results.choice
         if choice is None or choice.kind == "learner":
             choice = self._results.comparator("rule", "constant")
         if choice is None:
-            raise ParameterError("The data say nothing about any rule: there is none to take away.")
-        return take_rule(self._stream, self._plan.cells[0], choice, self._names)
+            raise ParameterError("The log does not show how good any rule is, so there is no rule.")
+        return take_rule(self._data, self._plan.cells[0], choice, self._names)
 
     @cached_property
     def decider(self) -> Decider:
-        """A `Decider` that has played all rows; from then on the table has a row for it."""
+        """A `Decider` trained on all rows. After the first access, the table has a row for it."""
         progress = self._progress or (lambda *_: None)
-        rounds = self._stream.rounds
-        trained, beside = train_decider(
-            self._stream,
+        rounds = self._data.rounds
+        trained, results = train_decider(
+            self._data,
             self._called,
             self._baseline,
             _POINTS,
@@ -142,20 +143,20 @@ class Replay:
             lambda t: progress("training a Decider", t, rounds),
         )
         first = next(r for r in self._done.records if r["cell"]["learner"] is None)
-        with_it = {**first, "result": {**first["result"], "beside": [beside]}}
+        with_it = {**first, "result": {**first["result"], "beside": [results]}}
         self._results = ReplayAnswer(
-            self._stream, [*self._done.records, *records_of(with_it)], self._done.times
+            self._data, [*self._done.records, *records_of(with_it)], self._done.times
         )
         return trained
 
     @property
     def _baseline(self) -> Any:
-        """The current rule where that is a single action, which a `Decider` can be told."""
-        environment, taken = self._stream.environment, set()
-        if self._results.current is None or self._stream.logged:
+        """The only action of the current rule, for a `Decider`; None if there are several."""
+        environment, taken = self._data.environment, set()
+        if self._results.current is None or self._data.logged:
             return None
         bare = environment.clone(context=None)
-        for this_round in bare.rounds(self._stream.rounds, world_rng(self._seed)):
+        for this_round in bare.rounds(self._data.rounds, world_rng(self._seed)):
             taken.add(cast(int, this_round.current))
             if len(taken) > 1:
                 return None
@@ -164,12 +165,14 @@ class Replay:
 
     @cached_property
     def decisions(self) -> Any:
-        """The action of the best choice in each row, as a frame: `row` and `decision`."""
+        """Action of the best choice in each row, as a frame with `row` and `decision`."""
         choice = self._results.choice
         if choice is None:
-            raise ParameterError("The data say nothing about any choice: it decides nothing.")
+            raise ParameterError(
+                "The log does not show how good any choice is, so there are no decisions."
+            )
         cell = self._cell_of(choice)
-        actions = [self._names[k] for k in decisions(self._stream, cell, choice)]
+        actions = [self._names[k] for k in decisions(self._data, cell, choice)]
         return frame({"row": list(range(1, len(actions) + 1)), "decision": actions})
 
     def _cell_of(self, choice: Comparator) -> Cell:
@@ -186,27 +189,27 @@ class Replay:
             writer.writerows(zip(table["row"], table["decision"], strict=True))
 
     def report(self, folder: str | os.PathLike[str]) -> Path:
-        """Write the report, an HTML page, to a folder, and return its path.
+        """Write the report to a folder as ``report.html``, and return its path.
 
-        `hannan show` reads the file ``answer.json`` beside it.
+        `hannan show` reads the file ``answer.json`` in the same folder.
         """
         from hannan.report import write_report
 
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
         page, about = self._results.page(self.code), (self._plan.title, self._plan.description)
-        kept = {
+        stored = {
             "title": self._plan.title,
             "results": self.as_dict(),
             "table": self._results.listed(),
             "page": page.as_dict(),
         }
-        replace_file(target / "answer.json", json.dumps(kept, ensure_ascii=False).encode())
+        replace_file(target / "answer.json", json.dumps(stored, ensure_ascii=False).encode())
         path = target / "report.html"
         return write_report(self._done.records, self._done.times, path, *about, lead=page)
 
     def print(self, console: Console, name: str) -> None:
-        """Print the answer, the table and what is behind them; `name` is that of the data."""
+        """Print the answer, the table and the notes; `name` is the name of the data."""
         self._results.print(console, self.code, name)
 
     def as_dict(self) -> dict[str, Any]:
@@ -219,7 +222,7 @@ class Replay:
         return str(console.file.getvalue())  # type: ignore[attr-defined]
 
     def __repr__(self) -> str:
-        return f"<replay of {self._stream.rounds:,} rows: {self.answer}>"
+        return f"<replay of {self._data.rounds:,} rows: {self.answer}>"
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the mean of each choice with its interval, best first; return matplotlib's axes.
@@ -229,21 +232,21 @@ class Replay:
         Parameters
         ----------
         ax
-            Axes to draw on. Default: new ones.
+            Axes to draw on. Default: new axes.
         """
-        results, units = self._results, self._stream.units
+        results, units = self._results, self._data.units
         shown = results.ranked()
-        now = results.current
+        current = results.current
         dots = [
             Dot(comparator.name, plain["mean"], _interval(plain["low"], plain["high"]))
             for comparator in shown
-            if comparator is not now and (plain := comparator.plain)["mean"] is not None
+            if comparator is not current and (plain := comparator.plain)["mean"] is not None
         ]
         ax = axes(self, ax, len(dots))
         label = f"mean {units.name} per row" + (f" ({units.unit})" if units.unit else "")
         draw_dots(ax, dots, label, value="mean", narrow="95 % interval")
-        if now is not None:
-            draw_line(ax, now.plain["mean"], "your current rule")
+        if current is not None:
+            draw_line(ax, current.plain["mean"], "your current rule")
         legend(ax)
         return ax
 
@@ -251,7 +254,7 @@ class Replay:
         results = self._results
         heads, rows, marked = results.overview()
         warnings = [] if self.warning is None else [paragraph(self.warning, warning=True)]
-        # The warning has the caution with which the answer begins as well.
+        # The warning repeats the caution at the beginning of the answer.
         answer = self.answer.removeprefix(f"{results.caution} ")
         return page(
             *warnings,
@@ -285,48 +288,49 @@ def replay(
     progress: Progress | None = None,
     **more: Any,
 ) -> Replay:
-    """Replay your data: what does your current rule cost, and what would the best choice cost?
+    """Replay your data to compare the cost of your current rule with that of the best choice.
 
-    Rows hold the right class (`label`), the loss of every action (`losses`), or the outcome of the
-    action taken (`action` with `loss` or `reward`, and `propensity`).
+    Each row holds the right class (`label`), the losses of all actions (`losses`), or the outcome
+    of the action taken (`action` with `loss` or `reward`, and `propensity`).
 
     Parameters
     ----------
     data
         A frame of pandas or polars, a table of pyarrow, a mapping of names to columns, or the path
-        of a file as `hannan replay` takes it.
+        of a file that `hannan replay` can read.
     label
-        Column of the right class. Another class costs 1, unless `cost` says otherwise.
+        Column of the right class. Every other class costs 1, unless `cost` has its cost.
     current
         Column of the action that your current rule chose.
     action, reward, loss
-        Of a log: column of the action taken, and column of its reward or of its loss.
+        For a log: column of the action taken, and column of its reward or of its loss.
     propensity
-        Of a log: column of the probabilities with which the actions were taken; "estimate" if these
-        were not logged; a number if actions were drawn uniformly at random.
+        For a log: column of the probabilities of the actions taken, or "estimate" if they were not
+        logged. A number is allowed only if actions were drawn uniformly at random.
     cost
         Costs of mistakes: ``{"yes": {"no": 50}}`` or ``{"yes:no": 50}`` if *no* costs 50 where
         *yes* is right; or the path of a file with a matrix.
     losses
-        One column for each action, with its loss.
+        Columns of the losses, one for each action.
     unit
-        Unit of losses and rewards, such as "€", for sentence and table.
+        Unit of losses and rewards in the answer, such as "€". Default none.
     seed
-        Fixes all randomness.
+        Seed of all random numbers. Default 0.
     learners
-        Names of the learners to play; by default the recommended one and some others.
+        Names of the learners to run. Default: the recommended learner and some others.
     policies
         Policy class that the learners use. Default "LinearPolicies".
     feedback
-        "full" or "bandit": learners see the losses of all actions, or that of their own action.
+        "full" (learners observe all losses) or "bandit" (only that of their action). Default
+        "full", except for logs.
     rounds
         Number of rows to replay, from the first on. Default all.
     seeds, jobs
-        Number of seeds that learners are played with, and of games played in parallel.
+        Number of seeds per learner, and number of runs in parallel. Default 1.
     output
-        Folder for results and the HTML report.
+        Folder for the results and the HTML report. Default: neither is stored.
     progress
-        Called with the stage, the rounds done and the rounds in all.
+        Function that the replay calls with the stage, the rounds done and the total of rounds.
     **more
         Further options of `hannan replay` with underscores: ``context``, ``categorical``, ``text``,
         ``labels``, ``actions``, ``method``, ``missing``, ``floor``, ``value_range``, ``delimiter``,
@@ -352,10 +356,10 @@ def replay(
     }  # fmt: skip
     _check_names(more)
     _check_counts(rounds, seed, seeds, jobs)
-    # One name stands for a list of it.
+    # A single name becomes a list.
     asked |= {key: [asked[key]] for key in LISTS if isinstance(asked.get(key), str)}
     names = _names(learners, policies)
-    tell = progress or (lambda *_: None)
+    notify = progress or (lambda *_: None)
     spare = _Folder()
     path, name, originals = data, str(data), dict[str, Any]()
     if not isinstance(data, str | os.PathLike):
@@ -364,60 +368,60 @@ def replay(
         check_file_options(asked, ("decimal",), name)
         dialect, originals = write_frame(data, path, targets, asked.get("decimal"))
         asked |= dialect
-    tell(f"reading {name}", 0, 0)
+    notify(f"reading {name}", 0, 0)
     options, folder = {**dict.fromkeys(OPTIONS), **asked}, Path(spare.path)
     with _named(Path(path), name):
-        stream = read_stream(Path(path), options, rounds, folder)
-        world = {"title": Path(name).name, **stream.table}
+        replay_data = read_data(Path(path), options, rounds, folder)
+        entry = {"title": Path(name).name, **replay_data.table}
         plan = make_plan({
             "title": f"Replay of {Path(name).name}",
             "seeds": list(range(seed, seed + seeds)),
-            "horizon": stream.rounds,
+            "horizon": replay_data.rounds,
             "points": _POINTS,
             "folds": FOLDS,
-            "learners": learners_of(stream, feedback, names),
-            "environments": {"data": {**world, "policies": policies_of(policies, stream)}},
+            "learners": learners_of(replay_data, feedback, names),
+            "environments": {"data": {**entry, "policies": policies_of(policies, replay_data)}},
         })  # fmt: skip
-        check_players(plan)
-        done = _played(plan, folder if output is None else Path(output), jobs, tell)
+        check_learners(plan)
+        done = _run_plan(plan, folder if output is None else Path(output), jobs, notify)
     call = _arguments(data, name, locals())
-    again = Replay(stream, plan, done, call, spare, originals, progress)
+    again = Replay(replay_data, plan, done, call, spare, originals, progress)
     if output is not None:
         again.report(output)
     return again
 
 
 def _check_names(more: Mapping[str, Any]) -> None:
-    """Refuse options that do not exist."""
+    """Raise `InputTypeError` for options that do not exist."""
     known = [*inspect.signature(replay).parameters, *OPTIONS]
     for name in more:
         if name not in OPTIONS:
             near = difflib.get_close_matches(name, known, 1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"It takes {', '.join(known)}."
+            hint = f"Did you mean {near[0]!r}?" if near else f"Arguments: {', '.join(known)}."
             raise InputTypeError(f"hn.replay has no argument {name!r}. {hint}")
 
 
 def _names(learners: Any, policies: Any) -> list[str]:
-    """Return the names of the learners; refuse objects."""
+    """Return the names of the learners; raise `InputTypeError` for objects."""
     names = [learners] if isinstance(learners, str) else list(learners)
     for key, name in [*(("learners", name) for name in names), ("policies", policies or "")]:
         if not isinstance(name, str):
             raise InputTypeError(
-                f"{key}= takes names, such as 'LinUCB' or 'Stumps', because a replay makes its own "
-                f"objects; got {short(name)}. hn.play plays an object."
+                f"{key}= takes names, such as 'LinUCB' or 'Stumps', because a replay creates the "
+                f"objects; got {short(name)}. To run an object, use hn.play."
             )
     return names
 
 
 def _check_counts(rounds: Any, seed: Any, seeds: Any, jobs: Any) -> None:
-    least = {"rounds": (1 if rounds is None else rounds, 1), "seed": (seed, 0)}
-    for name, (value, low) in (least | {"seeds": (seeds, 1), "jobs": (jobs, 1)}).items():
+    checks = {"rounds": (1 if rounds is None else rounds, 1), "seed": (seed, 0)}
+    for name, (value, low) in (checks | {"seeds": (seeds, 1), "jobs": (jobs, 1)}).items():
         check_integer("hn.replay", name, value, low)
 
 
 @contextmanager
 def _named(path: Path, name: str) -> Iterator[None]:
-    """Name a frame in errors, and not the file that it was written to."""
+    """Replace the temporary file of a frame by the frame in messages of errors."""
     try:
         yield
     except HannanError as error:
@@ -437,7 +441,7 @@ def _arguments(data: Any, name: str, values: Mapping[str, Any]) -> dict[str, Any
 
 
 class _Folder:
-    """A folder that is removed with this object: rules and Deciders are made when asked for."""
+    """A temporary folder that exists as long as this object, for rules and Deciders on demand."""
 
     def __init__(self) -> None:
         self.path = tempfile.mkdtemp()
@@ -445,20 +449,20 @@ class _Folder:
 
 
 class _Variable(str):
-    """A name that code shows without quotes."""
+    """The name of a variable, without quotes in code."""
 
     def __repr__(self) -> str:
         return str(self)
 
 
-def _played(plan: Plan, folder: Path, jobs: int, tell: Progress) -> Run:
-    """Play a plan; a cell that fails is an error."""
+def _run_plan(plan: Plan, folder: Path, jobs: int, notify: Progress) -> Run:
+    """Run a plan; raise an error if a cell fails."""
     rounds: dict[str, int] = {}
 
     def tick(cell: Cell, more: int) -> None:
         rounds[cell.key] = rounds.get(cell.key, 0) + more
-        who = "fitting rules" if cell.learner is None else f"playing {cell.learner['name']}"
-        tell(who, sum(rounds.values()), plan.rounds)
+        stage = "fitting rules" if cell.learner is None else f"playing {cell.learner['name']}"
+        notify(stage, sum(rounds.values()), plan.rounds)
 
     backend = "serial" if jobs == 1 else "loky"
     done = run(plan, folder, backend=backend, jobs=jobs, progress=tick)

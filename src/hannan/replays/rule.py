@@ -1,4 +1,4 @@
-"""A rule that was fitted to your rows and decides on new ones."""
+"""A rule that a replay fitted to your rows, to decide new rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LEAP_DAY = datetime(2024, 2, 29, 13, 30)
 
 @dataclass(frozen=True, eq=False)
 class Weights(Stored):
-    """Scores that are linear in the features [p + 1, K], the constant last; the least wins."""
+    """Linear scores: weights [p + 1, K], the constant last; the smallest score wins."""
 
     weights: FloatArray
     stored = NO_STATE
@@ -43,7 +43,7 @@ class Weights(Stored):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many features and actions there are."""
+        """Numbers of features and actions."""
         return len(self.weights) - 1, self.weights.shape[1]
 
     def choose(self, rows: FloatArray) -> NDArray[np.intp]:
@@ -53,10 +53,11 @@ class Weights(Stored):
 
 @dataclass(frozen=True, eq=False)
 class Forest(Stored):
-    """Trees whose values are added up: predicted losses of the actions, the least of which wins.
+    """Trees whose values add up to predicted losses; the action with the smallest one wins.
 
-    Nodes are rows of the arrays. A node that is no leaf asks whether a `feature` is at most a
-    `threshold`; the answer leads to one of two `children`, which come after their parent.
+    Nodes are rows of the arrays. An inner node compares a `feature` with a `threshold`: the first
+    of its two `children` follows if the feature is at most the threshold, else the second one.
+    Children come after their parent.
     """
 
     roots: NDArray[np.int64]
@@ -85,7 +86,7 @@ class Forest(Stored):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many features and actions there are."""
+        """Numbers of features and actions."""
         return self.width, self.values.shape[1]
 
     def choose(self, rows: FloatArray) -> NDArray[np.intp]:
@@ -102,7 +103,7 @@ class Forest(Stored):
 
     @classmethod
     def of(cls, trees: Trees, rows: FloatArray) -> Forest:
-        """Copy the trees of scikit-learn's models, and check that they choose alike on `rows`."""
+        """Copy scikit-learn's trees, and check that the copy chooses the same actions on `rows`."""
         single = len(trees.models) == 1
         parts = [_single(trees.models[0].tree_)] if single else _sums(trees.models)
         starts = np.cumsum([0, *(len(part[0]) for part in parts)])
@@ -114,29 +115,29 @@ class Forest(Stored):
         forest = cls(*arrays, int(rows.shape[1]))
         if (forest.choose(rows) != trees(rows)).mean() > 0.001:
             raise ParameterError(
-                "This version of scikit-learn keeps its trees in a form that is not known here; "
-                "the rule cannot be taken away."
+                "Hannan cannot read the trees of this version of scikit-learn, so it cannot return "
+                "the rule. Please report this."
             )
         return forest
 
 
 class Rule(Parametrised):
-    """Decide on new rows by a rule that a replay fitted to all rows of your data.
+    """Decide new rows with a rule that a replay fitted to all rows of your data.
 
     Parameters
     ----------
     name
-        The class of the rule, such as "decision tree", or "always yes" for a single action.
+        Class of the rule, such as "decision tree", or "always yes" for a single action.
     actions
         Names of the actions.
     features
-        Reads the columns of a row; None for a single action, which needs no columns.
+        Encoder of the columns; None for a single action, which needs no columns.
     model
-        Chooses an action by the features; a whole number stands for a single action.
+        Model that chooses an action from the features; an integer for a single action.
     decimal
-        The decimal mark of numbers in text.
+        Decimal mark of numbers in text.
     unread
-        For some columns, further words for a missing value.
+        Further words for a missing value, for some columns.
 
     Examples
     --------
@@ -175,12 +176,12 @@ class Rule(Parametrised):
 
     @property
     def caution(self) -> str:
-        """Warning for estimates of a fitted rule; empty for a single action."""
+        """Warning for estimates of a fitted rule on its own data; empty for a single action."""
         if self.features is None:
             return ""
         return (
-            "this rule was fitted by a replay: on the rows of that replay it looks better than it "
-            "is, and the replay's table says what it does on rows that it was not fitted to"
+            "a replay fitted this rule: on the rows of that replay it looks better than it is; the "
+            "replay's table shows its results on rows that it was not fitted to"
         )
 
     def decide(self, row: Any = None) -> Any:
@@ -189,9 +190,10 @@ class Rule(Parametrised):
         Parameters
         ----------
         row
-            A mapping with the columns of your data, or a row of a frame. Columns that the row lacks
-            are missing values, but at most half of them; other columns are ignored. Text is read
-            as the file was; what cannot be read is an error.
+            A mapping with the columns of your data, or a row of a frame. A column that the row
+            lacks counts as a missing value; the row may lack half of the columns. Additional
+            columns are ignored. The rule reads text as the replay did; an unreadable value raises
+            `ContextError`.
         """
         row = only_row(row)
         cells = row if isinstance(row, Mapping) else getattr(row, "to_dict", dict)()
@@ -203,15 +205,15 @@ class Rule(Parametrised):
         Parameters
         ----------
         rows
-            A frame or a mapping of names to columns, with all columns that the rule reads; or a
-            list of mappings, each as in `decide`.
+            A frame or a mapping of names to columns, with all columns of the rule; or a list of
+            mappings, each as in `decide`.
         """
         if is_frame(rows) or isinstance(rows, Mapping):
             pairs = columns_of(rows) if is_frame(rows) else rows.items()
             columns = {str(name): as_list(column) for name, column in pairs}
             lengths = {len(column) for column in columns.values()}
             if len(lengths) != 1:
-                raise ContextError(f"Columns must be of one length; got lengths {sorted(lengths)}.")
+                raise ContextError(f"Columns must have equal lengths; got {sorted(lengths)}.")
             return self._chosen(columns, lengths.pop(), 0.0)
         return [self.decide(row) for row in rows]
 
@@ -223,7 +225,7 @@ class Rule(Parametrised):
         save(self, path)
 
     def _chosen(self, columns: Mapping[str, list[Any]], n: int, gaps: float) -> list[Any]:
-        """Decide n rows, which may lack this share of the columns."""
+        """Decide n rows, which may lack the share `gaps` of the columns."""
         if self.features is None:
             return [self.actions[self.model]] * n
         kinds = self.features.columns
@@ -237,18 +239,19 @@ class Rule(Parametrised):
         return [self.actions[k] for k in self.model.choose(X).tolist()]
 
     def _lacks(self, lacking: list[str], others: Iterable[str]) -> str:
-        """Say which columns rows lack, and which they may mean."""
-        known, told = {name.lower(): name for name in others}, []
+        """Return the message for columns that rows lack, with columns of similar names."""
+        known, names = {name.lower(): name for name in others}, []
         for name in lacking[:8]:
             near = difflib.get_close_matches(name.lower(), known, 1)
-            told.append(f"{name!r}" + (f" (did you mean {known[near[0]]!r}?)" if near else ""))
+            names.append(f"{name!r}" + (f" (did you mean {known[near[0]]!r}?)" if near else ""))
         return (
-            f"The rule {self.name!r} lacks {len(lacking)} of its columns: {', '.join(told)}. A "
-            "frame must have all, a row half of them: rename them, or add them with None in them."
+            f"The rule {self.name!r} lacks {len(lacking)} of its columns: {', '.join(names)}. A "
+            "frame must have all columns, a row half of them. Rename columns, or add those that "
+            "are unknown with None."
         )
 
     def _read(self, name: str, kind: Any, cells: list[Any]) -> list[Any]:
-        """Return the cells of a column, read as those of the file; refuse what says nothing."""
+        """Read the cells of a column as the replay did; an unreadable one raises `ContextError`."""
         as_it_is, words = isinstance(kind, Number | Date), self.unread.get(name, ())
         written = [None if is_empty(c) else c if as_it_is else str(c) for c in cells]
         given = [self._plain(cell) if isinstance(cell, str) else cell for cell in written]
@@ -257,7 +260,7 @@ class Rule(Parametrised):
             if value is None and not is_hole(cell) and str(cell) not in words:
                 raise ContextError(
                     f"The rule {self.name!r} cannot read {cell!r:.80} in column {name!r}, which "
-                    f"holds {self._held(kind)}. Write it so, or give None where it is not known."
+                    f"holds {self._held(kind)}. Use this format, or pass None for an unknown value."
                 )
         return found
 
@@ -268,7 +271,7 @@ class Rule(Parametrised):
 
 
 def model_of(candidate: Candidate, rows: FloatArray) -> Weights | Forest:
-    """Return a fitted rule as arrays; `rows` are those it was fitted to."""
+    """Return a fitted rule as arrays; `rows` are the rows that it was fitted to."""
     fitted = candidate.choose
     if isinstance(fitted, Linear):
         return Weights(np.array(fitted.weights, dtype=np.float64))

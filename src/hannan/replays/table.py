@@ -19,7 +19,7 @@ Rows = Mapping[str, Mapping[str, Any]]
 class _Column(NamedTuple):
     key: str
     heading: str
-    alike: tuple[str, ...]  # the keys whose numbers decide on decimals
+    alike: tuple[str, ...]  # keys of the numbers that determine the decimals
 
 
 _COLUMNS = (
@@ -34,13 +34,13 @@ _COLUMNS = (
     _Column("effective", "effective", ("effective",)),
     _Column("rounds_per_second", "rounds/s", ("rounds_per_second",)),
 )
-_SPARE = ("rounds/s", "regret", "total")  # left out where there is no room, in this order
+_SPARE = ("rounds/s", "regret", "total")  # omitted in this order if the table is too wide
 _COUNTS = ("effective", "rounds_per_second")
 _GAP = 2
 
 
 def plain_table(title: str | Text) -> Table:
-    """Return a table without a frame, whose bold title stands to the left."""
+    """Return a table without a border, with a bold title at the left."""
     return Table(
         title=title,
         title_justify="left",
@@ -53,9 +53,10 @@ def plain_table(title: str | Text) -> Table:
 
 
 def replay_table(title: str, units: Units, rows: Rows, width: int) -> Table:
-    """Return rows by name, with values by key; a column that all rows lack is not shown.
+    """Return a table of named rows, whose values have the keys of `_COLUMNS`.
 
-    `units` says what `mean` is a mean of, and `width` is that of the terminal.
+    A column without any value is omitted. `units` gives the unit of `mean`, and `width` is the
+    width of the terminal.
     """
     columns: dict[str, list[str]] = {}
     for column in _COLUMNS:
@@ -66,14 +67,14 @@ def replay_table(title: str, units: Units, rows: Rows, width: int) -> Table:
         wide = [max(map(len, (head, *texts))) for head, texts in columns.items()]
         if max(map(len, rows)) + sum(_GAP + entry for entry in wide) > width:
             columns.pop(heading, None)
-    # Rich would fold a title at the width of the table, which may be far less than the terminal's.
+    # Rich would fold a title at the width of the table, which may be much narrower.
     fits = len(title) <= width
     table = plain_table(Text(title, no_wrap=fits, overflow="ignore" if fits else "fold"))
     table.add_column("", no_wrap=True)
     for heading in columns:
         table.add_column(heading, justify="right", no_wrap=True)
     for i, (name, row) in enumerate(rows.items()):
-        # The best in hindsight is no choice, so it has no kind.
+        # The best policy in hindsight cannot be chosen, so its row has no kind.
         style = {"current": "bold", None: "dim"}.get(row.get("kind"))
         table.add_row(escape(name), *(texts[i] for texts in columns.values()), style=style)
     return table
@@ -94,12 +95,12 @@ def _texts(column: _Column, rows: Rows, unit: str) -> list[str]:
 
 
 def fixed(value: float, decimals: int) -> str:
-    """Return a number with so many decimals; adding zero turns -0 into 0."""
+    """Return a number as text with this number of decimals; adding zero turns -0 into 0."""
     return f"{round(value, decimals) + 0.0:,.{decimals}f}"
 
 
 def confusion_table(confusion: Mapping[str, Any]) -> Table:
-    """How often each action was taken where each class was right, by the best choice and now."""
+    """Return counts of actions per right class, for the best choice and the current rule."""
     table = plain_table("decisions by right answer")
     table.add_column("right", no_wrap=True)
     for who in confusion["counts"]:
