@@ -1,5 +1,8 @@
 """A real browser: Debian's chromium with its driver, installed when a test first asks for it."""
 
+from __future__ import annotations
+
+import json
 import os
 import shutil
 import subprocess
@@ -7,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from selenium.webdriver.common.by import By
 
 from tests.conftest import NO_BROWSER
 
@@ -73,3 +77,45 @@ def browser(chromium, tmp_path_factory):
     opened = webdriver.Chrome(options=options, service=Service(driver))
     yield opened
     opened.quit()
+
+
+DESKTOP, PHONE = (1280, 900), (390, 844)
+
+
+class Page:
+    """A page that is open."""
+
+    def __init__(self, browser, path):
+        self.browser, self.path = browser, path
+
+    def open(self, size=DESKTOP, scheme="light"):
+        width, height = size
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+        media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+        self.browser.get_log("browser"), self.browser.get_log("performance")
+        self.browser.get(self.path.as_uri())
+        return self
+
+    def __call__(self, script, *arguments):
+        return self.browser.execute_script(script, *arguments)
+
+    def all(self, selector):
+        return self.browser.find_elements(By.CSS_SELECTOR, selector)
+
+    def one(self, selector):
+        return self.browser.find_element(By.CSS_SELECTOR, selector)
+
+    def requests(self):
+        """Return the addresses that the page asked for since it was opened, data left out."""
+        entries = self.browser.get_log("performance")
+        events = [json.loads(entry["message"])["message"] for entry in entries]
+        asked = [
+            e["params"]["request"]["url"] for e in events if e["method"].endswith("WillBeSent")
+        ]
+        return [url for url in asked if not url.startswith("data:")]
+
+    def width(self):
+        """Return the width of the content. (On a phone innerWidth grows with the content.)"""
+        return self("return document.scrollingElement.scrollWidth")

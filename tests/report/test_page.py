@@ -1,45 +1,21 @@
 """The report in a real browser."""
 
-import json
 import re
 
 import pytest
-from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from hannan.report import write_report
 from hannan.report.sections import gather
+from tests.browser import DESKTOP, PHONE, Page
 from tests.report import records
 from tests.report.test_write_report import lead
 
 COURSE = [(10 * k, -10.4 * k) for k in range(1, 101)]
-DESKTOP, PHONE = (1280, 900), (390, 844)
 
 
-class Page:
+class Report(Page):
     """A report that is open."""
-
-    def __init__(self, browser, path):
-        self.browser, self.path = browser, path
-
-    def open(self, size=DESKTOP, scheme="light"):
-        width, height = size
-        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
-        media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
-        self.browser.get_log("browser"), self.browser.get_log("performance")
-        self.browser.get(self.path.as_uri())
-        return self
-
-    def __call__(self, script, *arguments):
-        return self.browser.execute_script(script, *arguments)
-
-    def all(self, selector):
-        return self.browser.find_elements(By.CSS_SELECTOR, selector)
-
-    def one(self, selector):
-        return self.browser.find_element(By.CSS_SELECTOR, selector)
 
     def hover(self, plot, share):
         """Move the pointer to a share of a chart's width; returns the lines of the tooltip."""
@@ -100,17 +76,15 @@ def reports(tmp_path_factory):
 
 @pytest.fixture
 def usual(browser, reports):
-    return Page(browser, reports["usual"]).open()
+    return Report(browser, reports["usual"]).open()
 
 
 @pytest.mark.parametrize("name", ["usual", "small", "nasty", "crowded"])
 def test_it_opens_without_complaints_and_without_any_request(browser, reports, name):
-    page = Page(browser, reports[name]).open()
+    page = Report(browser, reports[name]).open()
     assert page.all(".plot svg .curve")
     assert page.browser.get_log("browser") == []
-    events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    asked = [e["params"]["request"]["url"] for e in events if e["method"].endswith("WillBeSent")]
-    assert [url for url in asked if not url.startswith("data:")] == [reports[name].as_uri()]
+    assert page.requests() == [reports[name].as_uri()]
 
 
 def test_there_is_a_curve_for_every_learner_with_a_band_and_its_limits(usual):
@@ -129,7 +103,7 @@ def test_there_is_a_curve_for_every_learner_with_a_band_and_its_limits(usual):
 def test_single_seeds_have_thin_lines_and_no_bands(browser, reports, usual):
     width = "return parseFloat(getComputedStyle(document.querySelector('.curve.ours')).strokeWidth)"
     usually = usual(width)
-    page = Page(browser, reports["small"]).open()
+    page = Report(browser, reports["small"]).open()
     assert not page.all(".band")
     assert page(width) < usually
 
@@ -143,9 +117,9 @@ def test_hovering_reads_every_learners_value(usual, kind):
     if kind != "growth":
         assert t == pytest.approx(0.63 * 10_000, abs=600)
     curves = {
-        s.label: s.mean_loss_curve if kind == "loss" else s.regret_curve for s in section.standings
+        s.label: s.mean_loss_curve if kind == "loss" else s.regret_curve for s in section.learners
     }
-    k = list(section.standings[0].t).index(t)
+    k = list(section.learners[0].t).index(t)
     expected = {name: curve for name, curve in curves.items() if curve.known}
     assert {name for name, *_ in told["rows"]} == set(expected)
     for name, value, half in told["rows"]:
@@ -230,7 +204,7 @@ def test_a_huge_bound_is_cut_off_with_a_note_until_it_is_wanted_whole(usual):
 def test_the_growth_legend_holds_the_fitted_exponents(usual):
     told = [item.text.split("\n") for item in usual.all("#environment-1 .exponents button")]
     section = gather(*records.experiment())[0]
-    expected = [[s.label, f"t{s.exponent:.2f}"] for s in section.standings if s.exponent]
+    expected = [[s.label, f"t{s.exponent:.2f}"] for s in section.learners if s.exponent]
     assert [["".join(parts).replace(" ", "")] for parts in told] == [
         [(name + power).replace(" ", "")] for name, power in expected
     ]
@@ -238,7 +212,7 @@ def test_the_growth_legend_holds_the_fitted_exponents(usual):
 
 def test_strips_name_the_leader_under_the_pointer(usual):
     section = gather(*records.experiment())[1]
-    record = section.standings[0].records[2]
+    record = section.learners[0].records[2]
     curve = record["result"]["curve"]
     k = next(i for i, t in enumerate(curve["t"]) if t >= 4321)
     name = record["result"]["leaders"][curve["leader"][k]]
@@ -258,7 +232,7 @@ def test_strips_name_the_leader_under_the_pointer(usual):
 
 def test_light_and_dark(browser, reports):
     ground = "return getComputedStyle(document.body).backgroundColor"
-    page = Page(browser, reports["usual"])
+    page = Report(browser, reports["usual"])
     light = page.open(scheme="light")(ground)
     page.one("#theme").click()
     dark = page(ground)
@@ -272,11 +246,10 @@ def test_light_and_dark(browser, reports):
 @pytest.mark.parametrize("name", ["usual", "small", "nasty"])
 @pytest.mark.parametrize("size", [PHONE, (820, 1180), DESKTOP])
 def test_the_page_never_scrolls_sideways(browser, reports, name, size):
-    page = Page(browser, reports[name]).open(size)
+    page = Report(browser, reports[name]).open(size)
     page("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     page.hover(".plot", 0.9)
-    # On a phone innerWidth grows with what overflows: the screen is the measure.
-    assert page("return document.scrollingElement.scrollWidth") <= size[0]
+    assert page.width() <= size[0]
     inside = page(
         """const box = document.querySelector(".tip").getBoundingClientRect();
         return box.left >= 0 && box.right <= arguments[0];""",
@@ -288,7 +261,7 @@ def test_the_page_never_scrolls_sideways(browser, reports, name, size):
 @pytest.mark.parametrize("name", ["usual", "small", "answered"])
 @pytest.mark.parametrize("size", [(400, 800), DESKTOP])
 def test_no_number_is_cut_off(browser, reports, name, size):
-    page = Page(browser, reports[name]).open(size)
+    page = Report(browser, reports[name]).open(size)
     page("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     cut = page(
         """const shown = [...document.querySelectorAll("main td, main th, header td, header th")];
@@ -302,7 +275,7 @@ def test_no_number_is_cut_off(browser, reports, name, size):
 
 
 def test_the_answer_stands_at_the_top(browser, reports):
-    page = Page(browser, reports["answered"]).open((400, 800))
+    page = Report(browser, reports["answered"]).open((400, 800))
     box = "document.querySelector('.answer').getBoundingClientRect()"
     top, bottom = page(f"return [{box}.top, {box}.bottom]")
     assert 0 < top < bottom < 500
@@ -310,7 +283,7 @@ def test_the_answer_stands_at_the_top(browser, reports):
 
 @pytest.mark.parametrize("size", [(400, 850), (1400, 900)])
 def test_warning_answer_and_picture_are_on_the_first_screen_in_this_order(browser, reports, size):
-    page = Page(browser, reports["answered"]).open(size)
+    page = Report(browser, reports["answered"]).open(size)
     tops, bottoms = page(
         """const boxes = [".warning", ".answer", ".total", ".picture"].map(
           (one) => document.querySelector(one).getBoundingClientRect());
@@ -323,7 +296,7 @@ def test_warning_answer_and_picture_are_on_the_first_screen_in_this_order(browse
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_picture_is_seen_in_either_light(browser, reports, scheme):
-    page = Page(browser, reports["answered"]).open(scheme=scheme)
+    page = Report(browser, reports["answered"]).open(scheme=scheme)
     ground = page("return getComputedStyle(document.body).backgroundColor")
     kinds = {".picture g text": "fill", ".picture circle": "fill", ".picture g line": "stroke",
              ".picture .today": "stroke", ".picture .line": "stroke"}  # fmt: skip
@@ -346,7 +319,7 @@ def shade(colour):
 
 
 def test_charts_for_specialists_are_drawn_when_they_are_opened(browser, reports):
-    page = Page(browser, reports["answered"]).open()
+    page = Report(browser, reports["answered"]).open()
     assert not page.one(".charts").is_displayed()
     page.one(".specialists > summary").click()
     width = browser.execute_async_script(
@@ -360,7 +333,7 @@ def test_charts_for_specialists_are_drawn_when_they_are_opened(browser, reports)
 
 @pytest.mark.parametrize("size", [(400, 800), (1400, 900)])
 def test_no_name_is_cut_off_in_the_table_of_work(browser, reports, size):
-    page = Page(browser, reports["long"]).open(size)
+    page = Report(browser, reports["long"]).open(size)
     for cell in page.all(".effort th[scope=row]"):
         assert page("return getComputedStyle(arguments[0]).textOverflow", cell) == "clip"
         wide, room = page("return [arguments[0].scrollWidth, arguments[0].clientWidth]", cell)
@@ -370,7 +343,7 @@ def test_no_name_is_cut_off_in_the_table_of_work(browser, reports, size):
 
 
 def test_charts_follow_the_window(browser, reports):
-    page = Page(browser, reports["usual"]).open(DESKTOP)
+    page = Report(browser, reports["usual"]).open(DESKTOP)
     wide = page("return document.querySelector('.plot svg').getBoundingClientRect().width")
     metrics = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
@@ -383,7 +356,7 @@ def test_charts_follow_the_window(browser, reports):
 
 
 def test_names_are_never_markup(browser, reports):
-    page = Page(browser, reports["nasty"]).open()
+    page = Report(browser, reports["nasty"]).open()
     assert page.one("h2").text == records.NASTY
     assert page.one(".legend button").text == records.NASTY
     assert len(page.all("script")) == 2

@@ -49,43 +49,43 @@ def test_sections_hold_environments_and_learners_in_order():
     sections = gather(*records.experiment(seeds=2))
     assert [section.label for section in sections] == list(records.WORLDS)
     for section in sections:
-        assert [s.label for s in section.standings] == [*records.OURS, *records.BASELINES]
-        assert [s.ours for s in section.standings] == [True] * 3 + [False] * 4
-        assert all(s.seeds == [0, 1] for s in section.standings)
+        assert [s.label for s in section.learners] == [*records.OURS, *records.BASELINES]
+        assert [s.ours for s in section.learners] == [True] * 3 + [False] * 4
+        assert all(s.seeds == [0, 1] for s in section.learners)
 
 
-def test_a_standing_averages_its_seeds():
+def test_results_average_the_seeds():
     found, times = records.experiment(seeds=3)
-    standing = gather(found, times)[0].standings[0]
+    results = gather(found, times)[0].learners[0]
     mine = found[:3]
     results = [record["result"] for record in mine]
     t = np.array(results[0]["curve"]["t"])
     loss = np.array([r["curve"]["loss"] for r in results])
     best = np.array([r["curve"]["best"] for r in results])
-    np.testing.assert_allclose(standing.mean_loss_curve.mean, (loss / t).mean(axis=0))
-    np.testing.assert_allclose(standing.regret_curve.mean, (loss - best).mean(axis=0))
-    assert float(standing.mean_loss.mean) == pytest.approx(loss[:, -1].mean() / 10_000)
-    assert standing.calls_per_round == 3.0
+    np.testing.assert_allclose(results.mean_loss_curve.mean, (loss / t).mean(axis=0))
+    np.testing.assert_allclose(results.regret_curve.mean, (loss - best).mean(axis=0))
+    assert float(results.mean_loss.mean) == pytest.approx(loss[:, -1].mean() / 10_000)
+    assert results.calls_per_round == 3.0
     seconds = sum(times[record["key"]]["learner"] for record in mine)
-    assert standing.seconds_per_round == pytest.approx(seconds / 30_000)
-    assert standing.within_bound
+    assert results.seconds_per_round == pytest.approx(seconds / 30_000)
+    assert results.within_bound
 
 
 def test_what_is_not_known_stays_unknown():
     section = gather(*records.experiment(seeds=2))[0]
-    linucb = next(s for s in section.standings if s.label == "LinUCB")
+    linucb = next(s for s in section.learners if s.label == "LinUCB")
     assert not linucb.regret.known
     assert not linucb.regret_curve.known
     assert linucb.exponent is None
     assert linucb.within_bound is None
     assert np.isnan(linucb.bound)
     found, _ = records.small()
-    assert np.isnan(gather(found, {})[0].standings[0].seconds_per_round)
+    assert np.isnan(gather(found, {})[0].learners[0].seconds_per_round)
     found[0]["result"] |= {"mean_loss": None, "loss": None, "regret": None}
     found[0]["result"]["curve"]["loss"] = None
-    standing = gather(found, {})[0].standings[0]
-    assert not standing.mean_loss.known
-    assert not standing.mean_loss_curve.known
+    results = gather(found, {})[0].learners[0]
+    assert not results.mean_loss.known
+    assert not results.mean_loss_curve.known
 
 
 def test_learners_of_one_name_are_numbered_and_never_averaged():
@@ -93,7 +93,7 @@ def test_learners_of_one_name_are_numbered_and_never_averaged():
     other, more = records.experiment(learners={"earned": {"type": "ContextFTPL"}}, seeds=2)
     longer, most = records.experiment({"digits": records.WORLDS["digits"]}, seeds=1, horizon=500)
     sections = gather(first + other + longer, times | more | most)
-    assert [s.label for s in sections[0].standings][-1] == "earned (2)"
+    assert [s.label for s in sections[0].learners][-1] == "earned (2)"
     assert [section.label for section in sections][-1] == "digits (2)"
     assert sections[-1].title == "Digits, bandit feedback (2)"
 
@@ -103,17 +103,17 @@ def test_curves_are_compared_where_all_seeds_have_a_point():
     curve = found[0]["result"]["curve"]
     kept = slice(None, None, 2)
     found[0]["result"]["curve"] = {k: v and v[kept] for k, v in curve.items()}
-    standing = gather(found, times)[0].standings[0]
-    assert standing.t.tolist() == curve["t"][kept]
+    results = gather(found, times)[0].learners[0]
+    assert results.t.tolist() == curve["t"][kept]
     both = np.array([r["result"]["curve"]["loss"] for r in found[1:2]])[:, kept]
-    expected = (both[0] + curve["loss"][kept]) / 2 / standing.t
-    np.testing.assert_allclose(standing.mean_loss_curve.mean, expected)
+    expected = (both[0] + curve["loss"][kept]) / 2 / results.t
+    np.testing.assert_allclose(results.mean_loss_curve.mean, expected)
 
 
 def test_a_repeated_record_counts_once():
     found, times = records.small()
-    standing = gather(found + copy.deepcopy(found), times)[0].standings[0]
-    assert len(standing.records) == 1
+    results = gather(found + copy.deepcopy(found), times)[0].learners[0]
+    assert len(results.records) == 1
 
 
 def test_the_best_policy_of_a_world_that_does_not_react_is_put_beside_the_learners():
@@ -127,7 +127,7 @@ def test_the_best_policy_of_a_world_that_does_not_react_is_put_beside_the_learne
     alone["result"] |= {"best": None, "regret": None, "leaders": None}
     alone["result"]["curve"] |= {"best": None, "leader": None}
     section = gather([looks_back, alone], times)[0]
-    assert section.standings[0].regret.mean == pytest.approx(record["result"]["regret"])
+    assert section.learners[0].regret.mean == pytest.approx(record["result"]["regret"])
     assert strips(section, 1)["names"] == ["only"]
 
 
@@ -167,14 +167,14 @@ def test_strips_say_who_led_each_round():
     found = strips(section, 2)
     assert found["left_out"] == 1
     assert [row["learners"] for row in found["rows"]] == [
-        [s.label] for s in section.standings if s.label != "LinUCB"
+        [s.label] for s in section.learners if s.label != "LinUCB"
     ]
-    record = section.standings[0].records[1]
+    record = section.learners[0].records[1]
     lane = found["rows"][0]["lanes"][1]
     assert lane["seed"] == 1
-    starts = [start for start, _ in lane["runs"]]
+    starts = [start for start, _ in lane["intervals"]]
     for t, leader in zip(*(record["result"]["curve"][k] for k in ("t", "leader")), strict=True):
-        run = lane["runs"][np.searchsorted(starts, t, side="left") - 1]
+        run = lane["intervals"][np.searchsorted(starts, t, side="left") - 1]
         assert found["names"][run[1]] == record["result"]["leaders"][leader]
 
 
@@ -200,7 +200,7 @@ def test_recommended_learners_are_ours():
     learners = {"a": {"type": "bandit"}, "b": {"type": "hn.experts"}, "c": {"type": "LinUCB"}}
     world = {"digits": records.WORLDS["digits"]}
     (section,) = gather(*records.experiment(world, learners, seeds=1))
-    assert [standing.ours for standing in section.standings] == [True, True, False]
+    assert [results.ours for results in section.learners] == [True, True, False]
 
 
 def test_there_are_no_strips_without_leaders():

@@ -11,8 +11,7 @@ import hannan as hn
 from hannan.report import write_report
 from hannan.report.embedded import _plain
 from hannan.report.lead import Choice, Lead
-from hannan.report.reading import lead as lead_of
-from hannan.report.reading import reading
+from hannan.report.reading import margin, reading
 from hannan.report.sections import gather
 from tests.report import records
 
@@ -111,10 +110,10 @@ def test_a_crowd_stays_below_three_megabytes(tmp_path):
 def test_curves_keep_five_digits_and_their_holes(tmp_path):
     found, times = records.experiment(seeds=4)
     series = embedded(written(tmp_path, (found, times)))["sections"][0]["series"][0]
-    standing = gather(found, times)[0].standings[0]
-    assert series["t"] == [int(t) for t in standing.t]
-    assert series["regret"]["mean"] == pytest.approx(standing.regret_curve.mean, rel=1e-4)
-    assert series["loss"]["high"] == pytest.approx(standing.mean_loss_curve.high, rel=1e-4)
+    results = gather(found, times)[0].learners[0]
+    assert series["t"] == [int(t) for t in results.t]
+    assert series["regret"]["mean"] == pytest.approx(results.regret_curve.mean, rel=1e-4)
+    assert series["loss"]["high"] == pytest.approx(results.mean_loss_curve.high, rel=1e-4)
     assert series["bound"][0] is None
     assert series["bound"][-1] == 900.0
 
@@ -125,16 +124,16 @@ def test_tables_hold_the_final_numbers_and_the_parameters(tmp_path):
     tables = re.findall(r"<table class='(\w+)'>(.*?)</table>", text, re.S)
     assert [kind for kind, _ in tables] == [
         *["overview"] * 3,
-        *["effort", "standings", "parameters"] * 3,
+        *["effort", "results", "parameters"] * 3,
     ]
-    standing = gather(found, times)[0].standings[0]
+    results = gather(found, times)[0].learners[0]
     first = re.search(r"<tbody>\s*<tr>(.*?)</tr>", tables[4][1], re.S).group(1)
     cells = [plain(cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", first, re.S)]
     assert cells[0] == "earned"
-    assert cells[1].startswith(f"{float(standing.mean_loss.mean):.4f} ± ")
-    assert cells[2].startswith(f"{float(standing.regret.mean):.0f} ± ")
-    assert cells[3:7] == [f"t{standing.exponent:.2f}", "✓ 900", "500", "3.00"]
-    assert int(cells[7].replace(",", "")) == round(1 / standing.seconds_per_round)
+    assert cells[1].startswith(f"{float(results.mean_loss.mean):.4f} ± ")
+    assert cells[2].startswith(f"{float(results.regret.mean):.0f} ± ")
+    assert cells[3:7] == [f"t{results.exponent:.2f}", "✓ 900", "500", "3.00"]
+    assert int(cells[7].replace(",", "")) == round(1 / results.seconds_per_round)
     restarting = "learner = ContextFTPL(noise = once), detector = Bernstein(delta = 0.002)"
     assert restarting in plain(tables[5][1])
     assert "0–3" in tables[5][1]
@@ -142,7 +141,7 @@ def test_tables_hold_the_final_numbers_and_the_parameters(tmp_path):
 
 def test_final_tables_are_ranked_and_the_best_stands_out(tmp_path):
     text = written(tmp_path, records.experiment(seeds=3))
-    rows = re.search(r"<table class='standings'>.*?<tbody>(.*?)</tbody>", text, re.S).group(1)
+    rows = re.search(r"<table class='results'>.*?<tbody>(.*?)</tbody>", text, re.S).group(1)
     names = re.findall(r"</i>([^<]*)</th>", rows)
     ranking = gather(*records.experiment(seeds=3))[0].ranking
     assert names == [s.label for s in ranking]
@@ -162,17 +161,17 @@ def test_a_mean_regret_above_its_bound_is_marked(tmp_path):
 
 def test_the_reading_says_who_lost_least_and_whose_regret_is_below_its_bound():
     told = plain(reading(gather(*records.experiment(seeds=4, bound=200.0))))
-    assert told.startswith("Seven learners met three environments over four seeds of 10,000 rounds")
-    assert "On Digits, bandit feedback, earned lost least, clearly less than the next, ad" in told
-    assert "On A leader-punishing adversary, earned lost least" in told
+    assert told.startswith("Compared: seven learners in three environments, with four seeds of 1")
+    assert "On Digits, bandit feedback, earned had the lowest mean loss, clearly ahead of " in told
+    assert "On A leader-punishing adversary, earned had the lowest mean loss" in told
     assert "±" not in told  # the tables below hold the numbers
     assert "is below the theorem’s bound everywhere." in told
 
 
 def test_a_single_environment_is_read_with_numbers():
     told = plain(reading(gather(*records.experiment(seeds=4))[:1]))
-    assert re.search(r"On Digits, bandit feedback, earned lost least: 0\.0\d+\s±\s0\.00\d+ a", told)
-    assert "clearly less than the next, adaptive (0." in told
+    assert re.search(r"earned had the lowest mean loss, 0\.0\d+\s±\s0\.00\d+ per round", told)
+    assert ", clearly ahead of adaptive (0." in told
 
 
 def test_every_environment_has_an_overview_without_holes(tmp_path):
@@ -196,22 +195,22 @@ def test_learners_that_are_close_are_not_ranked():
     made = records.experiment({"digits": records.WORLDS["digits"]}, learners, 5, power=0.5,
                               regret=1.0)  # fmt: skip
     section = gather(*made)[0]
-    margin = lead_of(*section.ranking)
-    assert margin.low < 0 < margin.mean
-    assert "though too close to" in reading([section])
+    gap = margin(*section.ranking)
+    assert gap.low < 0 < gap.mean
+    assert "is so close that it could win with more seeds" in reading([section])
 
 
 def test_a_single_learner_with_a_single_seed_is_read_too():
     told = plain(reading(gather(*records.small())))
-    assert told.startswith("One learner met one environment over one seed of 10,000 rounds. "
-                           "On Digits, bandit feedback, earned lost 0.06")  # fmt: skip
+    assert told.startswith("Compared: one learner in one environment, with one seed of 10,000 ")
+    assert "On Digits, bandit feedback, earned had a mean loss of 0.06" in told
     assert "±" not in told
 
 
 @pytest.mark.slow
 def test_many_environments_are_read_in_brief():
     told = plain(reading(gather(*records.crowded())))
-    assert told.count("lost by") == 1
+    assert told.count("Best mean results") == 1
     assert len(told) < 900
 
 
@@ -223,8 +222,8 @@ def test_what_is_missing_is_shown_as_missing(tmp_path):
     for name in ("loss", "best", "bound", "certificate", "leader"):
         result["curve"][name] = None
     text = written(tmp_path, (found, {}))
-    assert "no loss could be measured" in text
-    assert "worth 0 rounds of play" in text
+    assert "no mean loss is known" in text
+    assert "effective sample size 0" in text
     assert "data-kind='regret'" not in text
     assert "class='strips'" not in text
 
@@ -300,11 +299,11 @@ def test_the_page_begins_with_the_answer_and_the_total(tmp_path):
     told = answered(tmp_path)
     assert "Your current rule costs 1.31 per row; &lt;the&gt; best" in told
     total = (
-        "In all <b>1,040\xa0€\xa0less over 1,000 customers</b> (95\xa0%\xa0interval 940 to 1,140"
+        "In total <b>1,040\xa0€\xa0less over 1,000 customers</b> (95\xa0%\xa0interval 940 to 1,140"
     )
     assert f"{total}\xa0€\xa0less)." in told
     assert "class='reading'" not in told
-    assert "met one environment" not in told
+    assert "in one environment" not in told
 
 
 def test_a_total_that_may_be_of_either_sign_says_both(tmp_path):
@@ -448,14 +447,14 @@ def test_the_page_is_in_the_units_of_the_file(tmp_path):
     first, last = (s.mean_loss.mean for s in (rewards.ranking[0], rewards.ranking[-1]))
     assert last < first == pytest.approx(60.0 - 50.0 * plain.ranking[0].mean_loss.mean)
     assert "Mean reward" in written(tmp_path, made)
-    assert "earned most" in reading([rewards])
+    assert "the highest mean reward" in reading([rewards])
 
 
 def test_columns_that_nobody_fills_are_left_out(tmp_path):
     found, times = records.small()
     for entry in found:
         entry["result"] |= {"bound": None, "certificate": None}
-    heads = re.search(r"<table class='standings'><thead>(.*?)</thead>", written(
+    heads = re.search(r"<table class='results'><thead>(.*?)</thead>", written(
         tmp_path, (found, times)), re.S).group(1)  # fmt: skip
     assert "Bound" not in heads
     assert "Certificate" not in heads

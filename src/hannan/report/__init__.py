@@ -1,4 +1,4 @@
-"""What an experiment has shown: one HTML page that opens offline, and pictures."""
+"""Reports of experiments: one HTML page that opens offline, and figures."""
 
 from hannan.report.figures import write_figures
 from hannan.report.page import write_report

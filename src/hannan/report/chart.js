@@ -1,5 +1,5 @@
 "use strict";
-// One chart: axes, lines with bands, limits beside them, a crosshair that reads values.
+// One chart: axes, lines with bands, their limits, and a crosshair that shows values.
 
 const SVG = "http://www.w3.org/2000/svg";
 const MARGIN = { top: 10, right: 14, bottom: 26, left: 46 };
@@ -10,7 +10,7 @@ function make(tag, attributes, parent, text) {
   const drawn = parent instanceof SVGElement || tag === "svg";
   const node = drawn ? document.createElementNS(SVG, tag) : document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
-    // The page allows no style attributes, but styles that its script sets.
+    // The page forbids style attributes; its script may set styles.
     if (name === "style") node.style.cssText = value;
     else node.setAttribute(name, value);
   }
@@ -28,7 +28,7 @@ function shown(value, digits = 4) {
   return text.replace("-", "−");
 }
 
-// Ticks of one axis share a unit: the one that suits the largest of them.
+// All ticks of an axis have the unit of the largest one.
 function tickText(value, most = Math.abs(value)) {
   const [unit, letter] = most >= 1e9 ? [1e9, "G"] : most >= 1e6 ? [1e6, "M"] : most >= 1e4 ? [1e3, "k"] : [1, ""];
   const own = Math.abs(value) < unit / 2 ? [1, ""] : [unit, letter];
@@ -123,7 +123,7 @@ class Chart {
     for (const line of order) for (const limit of this.limits(line)) this.limit(line, limit, area);
     for (const line of order) this.curve(line, area);
     this.hover = make("g", { class: "hover" }, this.root);
-    this.say();
+    this.noteLimits();
   }
 
   usable(value) {
@@ -196,7 +196,7 @@ class Chart {
     if (this.spec.log) this.fan(group);
   }
 
-  // Two short lines of slope 1/2 and 1 to hold the curves against.
+  // Two short lines of slope 1/2 and 1, to compare the curves with.
   fan(group) {
     const run = 2.6;
     const x = MARGIN.left + 10;
@@ -249,15 +249,15 @@ class Chart {
     if (low.length > 1) make("path", { d, ...this.marks(line, "band") }, parent);
   }
 
-  // Limits far above the curves are cut off; say so rather than squash the curves.
-  say() {
+  // A note names the limits far above the curves, which the chart cuts off.
+  noteLimits() {
     const beyond = [];
     for (const line of this.lines) for (const limit of this.limits(line)) {
       const end = limit.values.findLast((value) => this.usable(value));
       if (end > this.y.high) beyond.push(`${limit.kind} of ${line.name} (${shown(end, 3)})`);
     }
     const listed = beyond.slice(0, 3).join(", ") + (beyond.length > 3 ? ` and ${beyond.length - 3} more` : "");
-    this.note.textContent = beyond.length ? `Above the picture: ${listed}.` : "";
+    this.note.textContent = beyond.length ? `Above the chart: ${listed}.` : "";
   }
 
   point(event) {
@@ -300,10 +300,10 @@ class Chart {
       if (!this.usable(value) || value > this.y.high || value < this.y.low) continue;
       make("circle", { cx: x, cy: this.y.at(value), r: 3, class: `c${line.slot % this.state.colours}` }, this.hover);
     }
-    this.tell(t, x, readings, left);
+    this.showTip(t, x, readings, left);
   }
 
-  tell(t, x, readings, left) {
+  showTip(t, x, readings, left) {
     this.tip.replaceChildren();
     make("p", {}, this.tip, `Round ${t.toLocaleString("en")}`);
     const table = make("table", {}, this.tip);
@@ -325,10 +325,10 @@ class Chart {
     if (left > 0) make("p", {}, this.tip, `and ${left} more`);
     this.tip.hidden = false;
     const width = this.tip.offsetWidth;
-    // Where there is little room it stands below the curves rather than on them.
+    // On a narrow screen the tip is below the curves, not on them.
     const narrow = this.size.width < 480;
-    const beside = this.size.width - x > width + 16 ? x + 12 : x - width - 12;
-    const place = narrow ? x - width / 2 : beside;
+    const sideways = this.size.width - x > width + 16 ? x + 12 : x - width - 12;
+    const place = narrow ? x - width / 2 : sideways;
     this.tip.style.left = `${Math.max(0, Math.min(place, this.size.width - width))}px`;
     this.tip.style.top = narrow ? `${this.size.height}px` : "";
   }
@@ -349,7 +349,7 @@ function extremes(values) {
   return [low, high];
 }
 
-// Far outside the picture some browsers drop a path altogether.
+// Some browsers do not draw a path with points far outside the chart.
 function clamp(y) {
   return Math.max(-4000, Math.min(4000, y)).toFixed(1);
 }

@@ -1,4 +1,4 @@
-"""A picture of the difference to the current rule, from the first row to the last."""
+"""The figure of the difference to the current rule, from the first row to the last."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from html import escape
 from hannan.report.dots import ticks
 from hannan.report.wording import amount, fixed
 
-_HEIGHT, _FLOOR = 230, 28  # pixels: of the curve, and of the numbers below
-_ABOVE = 16  # pixels for the name of a line at the top
+_HEIGHT, _FLOOR = 230, 28  # pixels for the curve, and for the numbers below
+_ABOVE = 16  # pixels for the name of the line at the top
 
 
 def course(points: Sequence[Sequence[float]], half: float, unit: str | None) -> str:
-    """Return the picture as SVG.
+    """Draw the difference so far as SVG.
 
     Parameters
     ----------
     points
-        Rows so far with the difference so far, at least two of them.
+        At least two pairs (number of rows, difference over these rows).
     half
-        Half the width of the interval at the last row; before, it grows as the square root of the
-        rows.
+        Half the width of the interval at the last row. Before, the width grows as the square root
+        of the number of rows.
     unit
-        The unit of the differences.
+        Unit of the differences, or None.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def course(points: Sequence[Sequence[float]], half: float, unit: str | None) -> 
         if value:
             text = escape(fixed(value, decimals))
             parts.append(f"<text class='scale' x='0' y='{max(11.0, height - 4)}'>{text}</text>")
-    # The name of the line stands on its other side than the end of the curve.
+    # The name of the line and the end of the curve are on opposite sides of the line.
     aside = y(0.0) + (14 if points[-1][1] > 0 else -5)
     parts.append(f"<text x='100%' y='{aside}' text-anchor='end'>your current rule</text>")
     places = (("0%", "start", 0.0), ("50%", "middle", end / 2), ("100%", "end", end))

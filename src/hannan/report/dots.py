@@ -1,4 +1,4 @@
-"""A picture of choices: a dot with its interval for each, the current rule as a line."""
+"""The figure of choices: a dot with an interval for each, and a line for the current rule."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _LEFT, _RIGHT = 2.0, 98.0  # per cent of the width
 
 
 @dataclass(frozen=True, slots=True)
-class Dot:
-    """A row of the picture: a mean with its interval, a text, and the look: now, best or other."""
+class DotRow:
+    """A row of the figure: a mean with its interval, a text, and the look: now, best or other."""
 
     label: str
     mean: float
@@ -26,17 +26,17 @@ class Dot:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The interval; the mean twice where none is known."""
+        """Ends of the interval; the mean twice if the interval is unknown."""
         known = self.low is not None and self.high is not None
         return (self.low, self.high) if known else (self.mean, self.mean)  # type: ignore[return-value]
 
 
-def dots(title: str, rows: Sequence[Dot], decimals: int) -> str:
+def dots(title: str, rows: Sequence[DotRow], decimals: int) -> str:
     """Return the picture as SVG: positions are per cent of the width, so text keeps its size.
 
     Examples
     --------
-    >>> picture = dots("Cost", [Dot("now", 2.0, 1.9, 2.1, "2.00", "now")], 2)
+    >>> picture = dots("Cost", [DotRow("now", 2.0, 1.9, 2.1, "2.00", "now")], 2)
     >>> picture.count("<circle"), "now: 2.00, 95&nbsp;% interval 1.90 to 2.10" in picture
     (1, True)
     """
@@ -49,12 +49,12 @@ def dots(title: str, rows: Sequence[Dot], decimals: int) -> str:
         return round(_LEFT + (_RIGHT - _LEFT) * (value - low) / (high - low), 2)
 
     bottom = _ROW * len(rows) + 2
-    said = "; ".join(_said(row, decimals) for row in rows)
+    description = "; ".join(_described(row, decimals) for row in rows)
     parts = [
         f"<svg class='picture' role='img' width='100%' height='{bottom + _AXIS}'>",
-        f"<title>{escape(title)}</title><desc>{said}</desc>",
+        f"<title>{escape(title)}</title><desc>{description}</desc>",
     ]
-    now = next((row.mean for row in rows if row.look == "now"), None)
+    current = next((row.mean for row in rows if row.look == "now"), None)
     values, places = ticks(low, high)
     for tick in values:
         x = at(tick)
@@ -65,14 +65,14 @@ def dots(title: str, rows: Sequence[Dot], decimals: int) -> str:
             f"<text class='scale' x='{x}%' y='{bottom + 18}' text-anchor='{anchor}'>{text}</text>"
         )
     parts.append(f"<line class='floor' x1='0' x2='100%' y1='{bottom}' y2='{bottom}'/>")
-    if now is not None:
-        x = at(now)
+    if current is not None:
+        x = at(current)
         parts.append(f"<line class='today' x1='{x}%' x2='{x}%' y1='0' y2='{bottom}'/>")
     for i, row in enumerate(rows):
         y = _ROW * i
         (left, right), middle = map(at, row.ends), at(row.mean)
         parts.append(
-            f"<g class='{row.look}'><title>{_said(row, decimals)}</title>"
+            f"<g class='{row.look}'><title>{_described(row, decimals)}</title>"
             f"<text x='0' y='{y + 15}'>{escape(row.label)}</text>"
             f"<text class='value' x='100%' y='{y + 15}' text-anchor='end'>{escape(row.text)}</text>"
             f"<line x1='{left}%' x2='{right}%' y1='{y + 26}' y2='{y + 26}'/>"
@@ -81,7 +81,7 @@ def dots(title: str, rows: Sequence[Dot], decimals: int) -> str:
     return "\n".join([*parts, "</svg>"])
 
 
-def _said(row: Dot, decimals: int) -> str:
+def _described(row: DotRow, decimals: int) -> str:
     text = f"{escape(row.label)}: {escape(row.text)}"
     if row.low is None or row.high is None:
         return text
@@ -90,7 +90,7 @@ def _said(row: Dot, decimals: int) -> str:
 
 
 def ticks(low: float, high: float) -> tuple[list[float], int]:
-    """Return two to six round numbers between two others, and the decimals that they need.
+    """Return two to six round numbers between `low` and `high`, and the decimals they need.
 
     >>> ticks(0.99, 1.56)
     ([1.0, 1.2, 1.4], 1)

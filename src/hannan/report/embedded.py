@@ -1,4 +1,4 @@
-"""What the page draws, as JSON inside it: curves, and strips of which policy led when."""
+"""Data for the page's script, as JSON: curves, and strips that show the best policy over time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hannan.report.spread import FloatArray, Spread
 
 
 def embedded(sections: Sequence[Section], points: int, lanes: int) -> str:
-    """Curves of at most so many points and strips of so many lanes, safe inside a script tag."""
+    """Return curves of at most `points` points and strips of at most `lanes` lanes as safe JSON."""
     colours = slots(sections)
     data = {
         "colours": len(LEARNERS),
@@ -30,80 +30,80 @@ def embedded(sections: Sequence[Section], points: int, lanes: int) -> str:
 
 def _section(section: Section, colours: dict[str, int], points: int, lanes: int) -> dict[str, Any]:
     best = section.common_best
-    kept = _kept(section.standings[0].t, points)
+    shown = _selected(section.learners[0].t, points)
     return {
-        "best": None if best is None else _plain(best[kept]),
+        "best": None if best is None else _plain(best[shown]),
         "best_name": section.best_name,
-        "series": [_series(s, colours[s.label], points) for s in section.standings],
+        "series": [_series(s, colours[s.label], points) for s in section.learners],
         "strips": strips(section, lanes),
     }
 
 
-def _series(standing: LearnerResults, slot: int, points: int) -> dict[str, Any]:
-    kept = _kept(standing.t, points)
-    bound, certificate = standing.bound_curve[kept], standing.certificate_curve[kept]
+def _series(results: LearnerResults, slot: int, points: int) -> dict[str, Any]:
+    shown = _selected(results.t, points)
+    bound, certificate = results.bound_curve[shown], results.certificate_curve[shown]
     return {
-        "learner": standing.label,
+        "learner": results.label,
         "slot": slot,
-        "ours": standing.ours,
-        "t": [int(t) for t in standing.t[kept]],
-        "loss": _band(standing.mean_loss_curve, kept),
-        "regret": _band(standing.regret_curve, kept),
+        "ours": results.ours,
+        "t": [int(t) for t in results.t[shown]],
+        "loss": _band(results.mean_loss_curve, shown),
+        "regret": _band(results.regret_curve, shown),
         "bound": _plain(bound) if np.isfinite(bound).any() else None,
         "certificate": _plain(certificate) if np.isfinite(certificate).any() else None,
-        "exponent": None if standing.exponent is None else round(standing.exponent, 2),
+        "exponent": None if results.exponent is None else round(results.exponent, 2),
     }
 
 
-def _kept(t: FloatArray, points: int) -> NDArray[np.intp]:
-    """Positions of at most so many points, the first and the last among them."""
-    spread = np.linspace(0, max(len(t) - 1, 0), min(points, len(t)))
-    return np.unique(np.round(spread).astype(np.intp))
+def _selected(t: FloatArray, points: int) -> NDArray[np.intp]:
+    """Return indices of at most `points` values of t, including the first and the last."""
+    places = np.linspace(0, max(len(t) - 1, 0), min(points, len(t)))
+    return np.unique(np.round(places).astype(np.intp))
 
 
-def _band(band: Spread, kept: NDArray[np.intp]) -> dict[str, Any] | None:
+def _band(band: Spread, shown: NDArray[np.intp]) -> dict[str, Any] | None:
     if not band.known:
         return None
     curves = {"mean": band.mean, "low": band.low, "high": band.high}
     if not np.isfinite(band.low).any():
         curves = {"mean": band.mean}
-    return {name: _plain(values[kept]) for name, values in curves.items()}
+    return {name: _plain(values[shown]) for name, values in curves.items()}
 
 
 def _plain(values: FloatArray) -> list[float | None]:
-    """Five significant digits are more than a screen can show; None is what is not known."""
+    """Return values with five significant digits, all that a screen can show; None if unknown."""
     known = np.isfinite(values)
     size = np.abs(values, where=known & (values != 0), out=np.ones_like(values))
     places = 4 - np.floor(np.log10(size))
-    # Powers of ten below one are not exact: divide by the inverse instead.
+    # Floats do not hold negative powers of ten exactly, so divide by the inverse instead.
     unit = 10.0 ** np.abs(places)
     finer, coarser = np.round(values * unit) / unit, np.round(values / unit) * unit
     rounded = np.where(places >= 0, finer, coarser).tolist()
     return [value if is_known else None for value, is_known in zip(rounded, known, strict=True)]
 
 
-def runs(record: Record) -> list[tuple[int, str]] | None:
-    """The stretches of one game: for each its first round less one, and who led it."""
+def intervals(record: Record) -> list[tuple[int, str]] | None:
+    """Return the intervals of a run with one leader: the round before each, and the leader."""
     curve, labels = record["result"]["curve"], record["result"]["leaders"]
     if not labels or curve.get("leader") is None:
         return None
     led = zip([0, *curve["t"][:-1]], curve["leader"], strict=True)
-    stretches = [next(stretch) for _, stretch in groupby(led, itemgetter(1))]
-    return [(t, "" if i is None else str(labels[i])) for t, i in stretches]
+    starts = [next(interval) for _, interval in groupby(led, itemgetter(1))]
+    return [(t, "" if i is None else str(labels[i])) for t, i in starts]
 
 
 def strips(section: Section, most_lanes: int) -> dict[str, Any] | None:
-    """Strips of an environment: a row for each learner, in it a lane for each seed.
+    """Return the strips of an environment: a row for each learner, with a lane for each seed.
 
-    Learners that saw the same leaders share a row. The policies that led longest get colours.
+    Learners with the same leaders share a row. The policies that led longest get colours.
     """
     rows: dict[str, dict[str, Any]] = {}
-    for standing in section.standings:
-        shown = standing.records[:most_lanes]
-        lanes = [(r["cell"]["seed"], lane) for r in shown if (lane := runs(r)) is not None]
+    for results in section.learners:
+        shown = results.records[:most_lanes]
+        lanes = [(r["cell"]["seed"], lane) for r in shown if (lane := intervals(r)) is not None]
         if lanes:
             row = rows.setdefault(repr(lanes), {"learners": [], "lanes": lanes})
-            row["learners"].append(standing.label)
+            row["learners"].append(results.label)
     if not rows:
         return None
     end = section.rounds
@@ -115,17 +115,17 @@ def strips(section: Section, most_lanes: int) -> dict[str, Any] | None:
     del led[""]
     names = [name for name, _ in sorted(led.items(), key=lambda item: (-item[1], item[0]))]
     index = {name: i for i, name in enumerate(names)}
-    everyone = 1 < len(section.standings) == len(next(iter(rows.values()))["learners"])
+    everyone = 1 < len(section.learners) == len(next(iter(rows.values()))["learners"])
     return {
         "end": end,
         "names": [name if len(name) <= 80 else name[:79] + "…" for name in names],
         "coloured": min(len(names), len(POLICIES)),
-        "left_out": max(0, max(len(s.records) for s in section.standings) - most_lanes),
+        "left_out": max(0, max(len(s.records) for s in section.learners) - most_lanes),
         "rows": [
             {
                 "learners": ["all learners"] if everyone else row["learners"],
                 "lanes": [
-                    {"seed": seed, "runs": [[t, index.get(who, -1)] for t, who in lane]}
+                    {"seed": seed, "intervals": [[t, index.get(who, -1)] for t, who in lane]}
                     for seed, lane in row["lanes"]
                 ],
             }

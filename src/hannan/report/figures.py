@@ -1,4 +1,4 @@
-"""The same curves as pictures, for papers and for pages without scripts."""
+"""The curves of the report as image files, for papers and for pages without scripts."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ _STYLE = {
 }
 _PATTERNS = ("-", "-.", (0, (1, 1.2)), (0, (7, 2)), (0, (3, 1, 1, 1, 1, 1)))
 _DASHES = (0, (5, 3))
-_COLUMNS = 5  # of the legend
-_WIDTH, _DPI, _ACROSS = 10.0, 160, 4  # inches, points per inch, environments beside each other
+_COLUMNS = 5  # columns of the legend
+_WIDTH, _DPI, _ACROSS = 10.0, 160, 4  # inches, dots per inch, environments per line
 
 
 def write_figures(
@@ -53,22 +53,22 @@ def write_figures(
     folder: str | Path,
     formats: Sequence[str] = ("png", "svg"),
 ) -> list[Path]:
-    """Draw mean loss and regret: `overview` of all environments, and a picture for each of them.
+    """Draw mean loss and regret: the figure `overview`, and a figure for each environment.
 
-    Needs matplotlib (`pip install 'hannan[report]'`). Same records, same bytes for the same
-    version of matplotlib. PNG files list the learners in their text field "Learners", as JSON.
-    Returns the paths, those of `overview` first.
+    Needs matplotlib (`pip install 'hannan[report]'`). The files have identical bytes for identical
+    records and the same version of matplotlib. PNG files list the learners in the text field
+    "Learners", as JSON. Returns the paths of the files, `overview` first.
 
     Parameters
     ----------
     records
-        Of finished cells, in the order in which environments and learners should appear.
+        Records of finished cells, in the order in which environments and learners appear.
     times
-        Of some or all cells, by key.
+        Computing times of some or all cells, by key.
     folder
-        Where to put the pictures; made if it is missing.
+        Folder of the files. The function creates it if necessary.
     formats
-        Endings of files that matplotlib can write.
+        File extensions that matplotlib can write. Default "png" and "svg".
 
     Examples
     --------
@@ -88,8 +88,8 @@ def write_figures(
     """
     matplotlib = package(
         "matplotlib",
-        "hannan.report.write_figures needs matplotlib, which is not installed. Get it with "
-        "pip install 'hannan[report]', or use write_report, which needs nothing.",
+        "hannan.report.write_figures needs matplotlib, which is not installed. Install it with "
+        "pip install 'hannan[report]', or use write_report, which does not need it.",
     )
     sections = gather(records, times)
     colours = slots(sections)
@@ -100,7 +100,7 @@ def write_figures(
         pictures = {"overview": _overview(sections, colours)}
         for section in sections:
             pictures[_file_name(section.label, pictures)] = _picture(section, colours)
-        # Without the date the same input gives the same bytes.
+        # Without the date, identical records give identical bytes.
         metadata = {
             "svg": {"Date": None},
             "pdf": {"CreationDate": None},
@@ -116,9 +116,10 @@ def write_figures(
 def _overview(sections: Sequence[Section], colours: Mapping[str, int]) -> Any:
     across = min(len(sections), _ACROSS)
     blocks = -(-len(sections) // across)
-    rooms = [[s.label for s in section.standings] for section in sections]
-    together = all(sorted(room) == sorted(rooms[0]) for room in rooms)
-    figure = _figure(4.3 * blocks + _height(colours if together else max(rooms, key=len), together))
+    groups = [[s.label for s in section.learners] for section in sections]
+    together = all(sorted(group) == sorted(groups[0]) for group in groups)
+    longest = colours if together else max(groups, key=len)
+    figure = _figure(4.3 * blocks + _height(longest, together))
     grid = figure.subplots(2 * blocks, across, squeeze=False)
     for ax in grid.flat:
         ax.set_visible(False)
@@ -139,7 +140,7 @@ def _overview(sections: Sequence[Section], colours: Mapping[str, int]) -> Any:
 
 
 def _picture(section: Section, colours: Mapping[str, int]) -> Any:
-    figure = _figure(3.5 + _height(section.standings, True))
+    figure = _figure(3.5 + _height(section.learners, True))
     left, right = figure.subplots(1, 2)
     _mean_loss(left, section, colours)
     _regret(right, section, colours)
@@ -152,19 +153,19 @@ def _picture(section: Section, colours: Mapping[str, int]) -> Any:
 
 
 def _mean_loss(ax: Any, section: Section, colours: Mapping[str, int]) -> None:
-    bands = {s.label: s.mean_loss_curve for s in section.standings}
+    bands = {s.label: s.mean_loss_curve for s in section.learners}
     _curves(ax, section, bands, colours)
     best = section.common_best
     if best is not None:
-        ax.plot(section.standings[0].t, best, color="#1d1c1a", lw=0.8, zorder=2)
-    low, high = _range(section, bands, () if best is None else best[_settled(section.standings[0])])
+        ax.plot(section.learners[0].t, best, color="#1d1c1a", lw=0.8, zorder=2)
+    low, high = _range(section, bands, () if best is None else best[_settled(section.learners[0])])
     ax.set_ylim(
         0 if 0 < low < 0.4 * high else low - 0.05 * (high - low), high + 0.05 * (high - low)
     )
 
 
 def _regret(ax: Any, section: Section, colours: Mapping[str, int]) -> None:
-    bands = {s.label: s.regret_curve for s in section.standings if s.regret_curve.known}
+    bands = {s.label: s.regret_curve for s in section.learners if s.regret_curve.known}
     if not bands:
         ax.set_visible(True)
         ax.text(0.5, 0.5, "no policies to compare with", ha="center", transform=ax.transAxes)
@@ -172,8 +173,8 @@ def _regret(ax: Any, section: Section, colours: Mapping[str, int]) -> None:
         return
     _curves(ax, section, bands, colours)
     low, high = _range(section, bands, ())
-    for s in section.standings:
-        # A bound far above the curves would squash them: it is left out of the picture.
+    for s in section.learners:
+        # The figure omits a bound far above the curves, because it would flatten them.
         if np.isfinite(s.bound) and s.bound <= 1.6 * high:
             look = {**_look(s, colours), "lw": 1, "ls": _DASHES, "gid": "bound"}
             ax.plot(s.t, s.bound_curve, **look)
@@ -189,7 +190,7 @@ def _curves(
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(lambda v, _, axis=axis: _tick(v, axis.get_view_interval()[1]))
     ax.xaxis.set_major_locator(importlib.import_module("matplotlib.ticker").MaxNLocator(4))
-    for s in section.standings:
+    for s in section.learners:
         band = bands.get(s.label)
         if band is None or not band.known:
             continue
@@ -199,13 +200,13 @@ def _curves(
             ax.fill_between(s.t, band.low, band.high, color=look["color"], alpha=0.14, lw=0)
 
 
-def _look(standing: LearnerResults, colours: Mapping[str, int]) -> dict[str, Any]:
-    """Colour, width and pattern of a learner's line."""
-    again, slot = divmod(colours[standing.label], len(LEARNERS))
-    thick = 1.9 if standing.ours else 1.0
+def _look(results: LearnerResults, colours: Mapping[str, int]) -> dict[str, Any]:
+    """Return colour, width and pattern of a learner's line."""
+    again, slot = divmod(colours[results.label], len(LEARNERS))
+    thick = 1.9 if results.ours else 1.0
     return {
         "color": LEARNERS[slot][0],
-        "lw": thick if len(standing.records) > 1 else 0.7 * thick,
+        "lw": thick if len(results.records) > 1 else 0.7 * thick,
         "ls": _PATTERNS[again % len(_PATTERNS)],
     }
 
@@ -213,9 +214,9 @@ def _look(standing: LearnerResults, colours: Mapping[str, int]) -> dict[str, Any
 def _range(
     section: Section, bands: Mapping[str, Spread], more: Sequence[float] | Any
 ) -> tuple[float, float]:
-    """The least and the greatest value, first wild rounds apart."""
+    """Return the smallest and the largest value after the first rounds, which vary most."""
     parts = [np.asarray(more, dtype=np.float64).ravel()]
-    for s in section.standings:
+    for s in section.learners:
         if (band := bands.get(s.label)) is not None:
             parts += [np.asarray(side)[_settled(s)] for side in (band.mean, band.low, band.high)]
     values = np.concatenate(parts)
@@ -223,12 +224,12 @@ def _range(
     return (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
 
 
-def _settled(standing: LearnerResults) -> Any:
-    return standing.t >= (standing.t[-1] / 20 if len(standing.t) else 0)
+def _settled(results: LearnerResults) -> Any:
+    return results.t >= (results.t[-1] / 20 if len(results.t) else 0)
 
 
 def _height(learners: Sized, together: bool) -> float:
-    """Inches that a legend needs, below the picture or below each panel."""
+    """Return the height in inches of a legend, below the figure or below each of its charts."""
     rows = -(-(len(learners) + 2) // (_COLUMNS if together else 2))
     return 0.2 * (1 + rows)
 
@@ -237,7 +238,7 @@ def _legend(place: Any, section: Section, colours: Mapping[str, int], axes: Sequ
     line = importlib.import_module("matplotlib.lines").Line2D
     handles = [
         line([], [], label=_shortened(s.label, 30), **_look(s, colours))
-        for s in sorted(section.standings, key=lambda s: colours[s.label])
+        for s in sorted(section.learners, key=lambda s: colours[s.label])
     ]
     if section.common_best is not None:
         best = "best found" if section.found else "best in hindsight"
@@ -251,13 +252,13 @@ def _legend(place: Any, section: Section, colours: Mapping[str, int], axes: Sequ
         place.legend(handles=by_rows, loc="outside lower center", ncols=columns)
     else:
         below = {"loc": "upper left", "bbox_to_anchor": (-0.04, -0.22), "borderaxespad": 0}
-        # Narrower than a third of the picture, or the panel would shrink to make room.
+        # A legend wider than its chart would make the chart shrink.
         tight = {"handlelength": 1.2, "handletextpad": 0.5, "columnspacing": 0.8, "fontsize": 7}
         place.legend(handles=by_rows, ncols=columns, **below, **tight)
 
 
 def _tick(value: float, most: float) -> str:
-    """Ticks of one axis share a unit: the one that suits the largest of them."""
+    """Return the text of a tick; all ticks of an axis have the unit of the largest one."""
     unit, letter = (1e6, "M") if most >= 1e6 else (1e3, "k") if most >= 1e4 else (1.0, "")
     if abs(value) < unit / 2:
         unit, letter = 1.0, ""

@@ -1,4 +1,4 @@
-"""The beginning of a page that answers a question: sentence, picture, table."""
+"""The first part of a page with an answer: sentence, figures and tables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from hannan.report.course import course
-from hannan.report.dots import Dot, dots
+from hannan.report.dots import DotRow, dots
 from hannan.report.mistakes import mistakes
 from hannan.report.wording import NBSP, NOTHING, amount, between, decimals_for, unbroken
 
@@ -27,14 +27,14 @@ class Choice:
     Attributes
     ----------
     name
-        The name in the results, such as "linear rule", "hn.experts" or "always no".
+        Name in the results, such as "linear rule", "hn.experts" or "always no".
     kind
         "rule", "learner", "constant" or "current".
     mean, low, high
-        The mean, and the ends of its 95 % interval; None if not known.
+        Mean, and ends of its 95 % confidence interval; None if unknown.
     difference, difference_low, difference_high
-        The mean less that of the current rule, and the ends of its 95 % interval; None if there is
-        no current rule.
+        Mean minus the mean of the current rule, and ends of the 95 % confidence interval; None
+        without a current rule.
     """
 
     name: str
@@ -48,42 +48,42 @@ class Choice:
 
     @property
     def label(self) -> str:
-        """The name in words that need no explanation."""
+        """Name of the choice in words that need no explanation."""
         words = {"current": "your current rule", "learner": "learning as it goes"}
         return words.get(self.kind, _PLAIN.get(self.name, self.name))
 
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """An answer and the numbers behind it, in the units of the data.
+    """An answer with its numbers, in the units of the data.
 
     Attributes
     ----------
     sentence
         The answer.
     choices
-        All ways to decide that were measured, in any order.
+        All measured choices, in any order.
     rows
-        The number of rows, which turns means into totals.
+        Number of rows, which converts means to totals.
     best
-        The name of the best choice; None if nothing is known.
+        Name of the best choice; None if it is unknown.
     rewards
-        Whether the numbers are rewards, of which more is better, instead of costs.
+        Whether the numbers are rewards instead of costs. Default False.
     unit
-        The unit of the numbers, such as "€"; None if not known.
+        Unit of the numbers, such as "€". Default None.
     rows_word
-        The plural of what a row is, such as "customers".
+        Plural noun for rows, such as "customers". Default "rows".
     warning
-        A sentence that readers must know before the answer, such as rows left out; or None.
+        Sentence before the answer, for example about rows left out. Default None.
     confusion
-        "classes", "actions", for each way to decide its "counts" [class, action], and where costs
-        are known "costs" [class, action]; or None.
+        A mapping with "classes", "actions", "counts" (a table [class, action] for each choice) and,
+        if known, "costs" [class, action]. Default None.
     course
-        The rows so far, with the difference so far between the best choice and the current rule.
+        Pairs (number of rows, difference over them between the best choice and the current rule).
     notes, columns
-        Sentences for specialists: remarks, and how each column was used.
+        Sentences for specialists: remarks, and the use of each column.
     snippet
-        Python code that repeats the best choice.
+        Python code that repeats the replay and lets the best choice decide.
     """
 
     sentence: str
@@ -102,22 +102,22 @@ class Lead:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Lead:
-        """Make a lead from the plain values of `as_dict`."""
+        """Create a `Lead` from the plain values of `as_dict`."""
         choices = tuple(Choice(**choice) for choice in plain["choices"])
         return cls(**{**plain, "choices": choices})
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values, from which `from_dict` makes an equal lead."""
+        """Return plain values, from which `from_dict` creates an equal `Lead`."""
         return asdict(self)
 
     @property
     def current(self) -> Choice | None:
-        """The current rule, if there is one."""
+        """The current rule; None without one."""
         return next((choice for choice in self.choices if choice.kind == "current"), None)
 
     @property
     def ranking(self) -> list[Choice]:
-        """The choices that a reader compares, best first: of all learners the best one alone."""
+        """Known choices, the best first, with only the best one of the learners."""
         known = [choice for choice in self.choices if choice.mean is not None]
         known.sort(key=self._loss)
         learners = [choice for choice in known if choice.kind == "learner"]
@@ -125,7 +125,7 @@ class Lead:
 
     @property
     def total(self) -> str | None:
-        """The difference between the best choice and the current rule over all rows, in words.
+        """Difference between the best choice and the current rule over all rows, as text.
 
         Examples
         --------
@@ -142,15 +142,16 @@ class Lead:
         return unbroken(f"{text} (95 % interval {self._range(best)})", self.unit)
 
     def html(self) -> str:
-        """Return the beginning of the page."""
+        """Return the first part of the page as HTML."""
         warning = f"<p class='warning' role='note'>{self._text(self.warning or '')}</p>"
-        told = [f"<p class='answer'>{self._text(self.sentence)}</p>"]
+        answer = [f"<p class='answer'>{self._text(self.sentence)}</p>"]
         if self.total is not None:
             head, _, interval = self.total.partition(" (")
-            told.append(f"<p class='total'>In all <b>{escape(head)}</b> ({escape(interval)}.</p>")
+            total = f"<b>{escape(head)}</b> ({escape(interval)}."
+            answer.append(f"<p class='total'>In total {total}</p>")
         parts = [
             warning if self.warning else "",
-            f"<div class='first'><div class='said'>{''.join(told)}</div>",
+            f"<div class='first'><div class='said'>{''.join(answer)}</div>",
             f"{self._picture()}</div>",
             f"<div class='second'>{self._table()}{self._course()}</div>",
             mistakes(self.confusion, self.unit, {c.name: c.label for c in self.choices}),
@@ -158,7 +159,7 @@ class Lead:
         return "\n".join(part for part in parts if part)
 
     def details(self) -> str:
-        """Return the folded parts: remarks, columns and code."""
+        """Return the folded parts of the page as HTML: notes, columns and code."""
         parts = {
             "Notes": _listed(self.notes),
             "Columns": _listed(self.columns),
@@ -196,7 +197,7 @@ class Lead:
         return f"{amount(size, 0 if size >= 10 else 2, self.unit)}{NBSP}{word}" if whole else word
 
     def _range(self, choice: Choice) -> str:
-        """The interval of a difference over all rows; both ends with a word if signs differ."""
+        """Return the interval of a difference over all rows; ends of two signs have a word each."""
         low, high = choice.difference_low, choice.difference_high
         if low is None or high is None:
             return "not known"
@@ -208,25 +209,25 @@ class Lead:
 
     def _picture(self) -> str:
         shown = self.ranking
-        kept = [c for c in shown if c.kind == "current" or c.name == self.best]
-        kept += [c for c in shown if c not in kept][: _MOST_DOTS - len(kept)]
+        drawn = [c for c in shown if c.kind == "current" or c.name == self.best]
+        drawn += [c for c in shown if c not in drawn][: _MOST_DOTS - len(drawn)]
         rows = [
-            Dot(c.label, c.mean, c.low, c.high, self._per_row(c.mean), self._look(c))
+            DotRow(c.label, c.mean, c.low, c.high, self._per_row(c.mean), self._look(c))
             for c in shown
-            if c in kept and c.mean is not None
+            if c in drawn and c.mean is not None
         ]
         if not rows:
             return ""
         measured = "Reward" if self.rewards else "Cost"
         side = "right" if self.rewards else "left"
         unit = f" in {self.unit}" if self.unit else ""
-        says = f"with 95 % intervals over the data. Further {side} is better."
+        caption = f"Means with 95 % confidence intervals. Further {side} is better."
         if self.current is not None:
-            says += " The dashed line is your current rule."
+            caption += " The dashed line is your current rule."
         title = f"{measured} per row{unit}"
         return (
             f"<figure class='dots'><figcaption><h3>{escape(title)}</h3>"
-            f"<p>{self._text(says)}</p></figcaption>{dots(title, rows, self._decimals)}</figure>"
+            f"<p>{self._text(caption)}</p></figcaption>{dots(title, rows, self._decimals)}</figure>"
         )
 
     def _course(self) -> str:
@@ -238,11 +239,13 @@ class Lead:
         half = (best.difference_high - best.difference_low) / 2 * self.rows
         unit = f", in {self.unit}" if self.unit else ""
         side = "Above" if self.rewards else "Below"
-        says = f"{best.label}, row by row{unit}. {side} the line is better. The band ends at the "
-        says += "95 % interval of the total."
+        caption = (
+            f"{best.label}, row by row{unit}. {side} the line is better. The band ends at the "
+        )
+        caption += "95 % confidence interval of the total."
         return (
             "<figure class='dots'><figcaption><h3>Difference to your current rule, so far</h3>"
-            f"<p>{self._text(says)}</p></figcaption>{course(points, half, self.unit)}</figure>"
+            f"<p>{self._text(caption)}</p></figcaption>{course(points, half, self.unit)}</figure>"
         )
 
     def _look(self, choice: Choice) -> str:
@@ -253,7 +256,7 @@ class Lead:
     def _table(self) -> str:
         compared = self.current is not None
         heads = [f"{'reward' if self.rewards else 'cost'} per row"]
-        heads += [f"than now, over {self.rows:,} {self.rows_word}"] * compared
+        heads += [f"than your current rule, over {self.rows:,} {self.rows_word}"] * compared
         rows = "\n".join(self._row(choice, compared) for choice in self.ranking)
         columns = "".join(f"<th scope='col' class='n'>{escape(head)}</th>" for head in heads)
         return (

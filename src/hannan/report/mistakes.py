@@ -1,4 +1,4 @@
-"""Confusion tables: how often each action was taken in each class, and the cost of it."""
+"""Confusion tables: counts and costs of actions per class."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ def mistakes(
     unit: str | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> str:
-    """Return a table for each way to decide, or nothing where there are too many classes.
+    """Return a table for each choice; an empty text if there are too many classes.
 
     Parameters
     ----------
     confusion
-        "classes", "actions", "counts" by name and, if known, "costs" [class, action].
+        A mapping with "classes", "actions", "counts" (a table [class, action] for each choice) and,
+        if known, "costs" [class, action].
     unit
-        The unit of the costs.
+        Unit of the costs, or None.
     labels
-        Words for the names in "counts".
+        Labels of the choices in "counts". Default: their names.
     """
     if confusion is None or len(confusion["classes"]) > _MOST_CLASSES:
         return ""
@@ -39,10 +40,10 @@ def mistakes(
             prices = None if costs is None else costs[i]
             cells = "".join(_cell(n, prices and prices[k], unit) for k, n in enumerate(counts[i]))
             rows.append(f"<tr><th scope='row'>{escape(name)}</th>{cells}</tr>")
-        said = "" if costs is None else f"<br>{escape(bill(counts, costs, unit))}"
+        total = "" if costs is None else f"<br>{escape(bill(counts, costs, unit))}"
         label = escape((labels or {}).get(who, who))
         tables.append(
-            f"<table class='confusion'><caption><b>{label}</b>{said}</caption>"
+            f"<table class='confusion'><caption><b>{label}</b>{total}</caption>"
             f"<thead><tr><th scope='col'>right answer ↓, decision →</th>{heads}</tr></thead>"
             f"<tbody>{''.join(rows)}</tbody></table>"
         )
@@ -53,7 +54,7 @@ def mistakes(
 def bill(
     counts: Sequence[Sequence[int]], costs: Sequence[Sequence[float]], unit: str | None
 ) -> str:
-    """Return the sum that all decisions cost, dearest first.
+    """Return the total cost of all decisions as a sum, the largest term first.
 
     Examples
     --------

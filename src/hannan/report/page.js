@@ -1,4 +1,4 @@
-// The page: a legend and charts for each environment, and the light.
+// The page: a legend and charts for each environment, and the switch between light and dark.
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
 
@@ -50,7 +50,7 @@ class Section {
     }
     if (has("bound")) this.switch(switches, "bound", "bounds");
     if (has("certificate")) this.switch(switches, "certificate", "certificates");
-    if (has("bound") || has("certificate")) this.switch(switches, "whole", "show them whole");
+    if (has("bound") || has("certificate")) this.switch(switches, "whole", "full height");
   }
 
   item(place, series, i) {
@@ -69,7 +69,7 @@ class Section {
       if (!series.regret) return;
       const button = this.item(place, series, i);
       const power = make("span", { class: "power" }, button);
-      if (series.exponent === null) power.textContent = "no power law";
+      if (series.exponent === null) power.textContent = "no power fits";
       else {
         make("i", {}, power, "t");
         make("sup", {}, power, series.exponent.toFixed(2).replace("-", "−"));
@@ -133,7 +133,7 @@ document.getElementById("theme").addEventListener("click", () => {
   dataset.theme = now === "dark" ? "light" : "dark";
 });
 
-// Folded charts have no width before they are opened.
+// Folded charts have no width until the reader opens them.
 document.querySelector(".specialists")?.addEventListener("toggle", () => sections.forEach((section) => section.draw()));
 
 addEventListener("beforeprint", () => {

@@ -1,4 +1,4 @@
-"""The report: one HTML file that asks for nothing else."""
+"""The report: one HTML file that loads no other file."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from hannan.report.reading import reading
 from hannan.report.sections import Record, Section, Times, gather
 from hannan.report.wording import span
 
-_LIMIT = 2_800_000  # bytes
-_FOOTNOTE = """<p class='footnote'>Heavy lines are learners of this library, light ones baselines.
-Means are taken over seeds; ± and shaded bands are 95&nbsp;% t-intervals. Regret is measured against
-the policy that is best in hindsight or, where no optimiser can find that policy, against the best
-one found among several fits. <em>Growth</em> is the power of <i>t</i> fitted to the regret from a
-tenth of the game on. A <em>bound</em> is the theorem’s, for expected regret; a <em>certificate</em>
-is measured in play. Time is the learner’s own.</p>"""
-_DETAIL = ((240, 6), (80, 4), (50, 2), (30, 1), (15, 1))  # points of a curve, lanes of a strip
+_LIMIT = 2_800_000  # bytes of a page
+_FOOTNOTE = """<p class='footnote'>Thick lines: learners of Hannan. Thin lines: baselines. Means are
+over seeds, ± and bands 95&nbsp;% t-intervals. Regret is the loss minus the loss of the best
+policy in hindsight. If no optimiser finds this policy, regret compares with the best of several
+fitted policies. <em>Growth</em> is the power of <i>t</i> that fits the regret best after the first
+tenth of the rounds. <em>Bound</em>: a theorem’s bound on expected regret. <em>Certificate</em>: a
+bound on expected regret, computed from the run. Time is the computing time of the learner.</p>"""
+_DETAIL = ((240, 6), (80, 4), (50, 2), (30, 1), (15, 1))  # points per curve, lanes per strip
 
 
 def write_report(
@@ -38,26 +38,26 @@ def write_report(
     *,
     lead: Lead | None = None,
 ) -> Path:
-    """Write what an experiment has shown as one HTML page that opens offline.
+    """Write the results of an experiment as one HTML page that opens offline.
 
-    For every environment: mean loss and regret over time with 95 % confidence bands over seeds,
-    bounds, work, which policy led when, final standings and parameters. Same records and times,
-    same bytes.
+    For each environment, the page shows mean loss and regret over time with 95 % confidence bands
+    over seeds, bounds, work, the best policy over time, final results and parameters. Identical
+    records and times give identical bytes.
 
     Parameters
     ----------
     records
-        Of finished cells, in the order in which environments and learners should appear.
+        Records of finished cells, in the order in which environments and learners appear.
     times
-        Of some or all cells, by key.
+        Computing times of some or all cells, by key.
     path
-        The file to write; missing folders are made.
+        Path of the page. The function creates missing folders.
     title
-        Heading of the page.
+        Title of the page.
     description
-        A paragraph below it, as plain text.
+        Paragraph below the title, as plain text. Default none.
     lead
-        The answer to a question, which the page then begins with.
+        Answer at the beginning of the page, for a replay. Default None.
 
     Examples
     --------
@@ -119,34 +119,33 @@ def _folded(curves: str) -> str:
 
 
 def _section(i: int, section: Section, colours: Mapping[str, int]) -> str:
-    regret = any(s.regret_curve.known for s in section.standings)
+    regret = any(s.regret_curve.known for s in section.learners)
     best = section.best_name if section.found else "best policy so far"
     growing = strips = ""
     if regret:
-        growing = _chart("regret", "Regret", f"loss so far, less that of the {escape(best)}")
+        growing = _chart("regret", "Regret", f"loss so far, minus the loss of the {escape(best)}")
         growing += _chart("growth", "Growth of regret", "both axes logarithmic")
-    if any(len(r["result"]["leaders"] or ()) > 1 for s in section.standings for r in s.records):
+    if any(len(r["result"]["leaders"] or ()) > 1 for s in section.learners for r in s.records):
         strips = (
-            "<figure class='strips'><figcaption><h3>Who led when</h3><p>the policy that was best "
-            "in hindsight; a lane for each seed</p></figcaption></figure>"
+            "<figure class='strips'><figcaption><h3>Best policy over time</h3><p>best in hindsight "
+            "after each round; one lane per seed</p></figcaption></figure>"
         )
-    # How well the hints of predictors did; nothing where no learner has any.
-    told = [f"{s.label}: {s.hints}." for s in section.standings if s.hints is not None]
-    hints = "\n".join(f"<p class='note'>{escape(text)}</p>" for text in told)
+    notes = [f"{s.label}: {s.hints}." for s in section.learners if s.hints is not None]
+    hints = "\n".join(f"<p class='note'>{escape(text)}</p>" for text in notes)
     return f"""<section class='environment' id='environment-{i + 1}' data-index='{i}'>
 <h2>{escape(section.title)}</h2>
 <p class='facts'>{_facts(section)}</p>
 <div class='legend' role='group' aria-label='Learners shown'></div>
 <div class='charts'>
-{_chart("loss", f"Mean {section.measured}", "a round, so far")}
+{_chart("loss", f"Mean {section.measured}", "per round, so far")}
 {growing}
 <figure class='work'><figcaption><h3>Work</h3><p>per round</p></figcaption>
 {tables.effort(section, colours)}
 </figure>
 </div>
 {strips}
-<h3>In the end</h3>
-{tables.standings(section, colours)}
+<h3>Final results</h3>
+{tables.results(section, colours)}
 {hints}
 <details><summary>Parameters</summary>
 {tables.parameters(section, colours)}
@@ -155,30 +154,30 @@ def _section(i: int, section: Section, colours: Mapping[str, int]) -> str:
 
 
 def _facts(section: Section) -> str:
-    results = [r["result"] for s in section.standings if s.learns for r in s.records]
+    results = [r["result"] for s in section.learners if s.learns for r in s.records]
     words = {"full": "full information", "bandit": "bandit feedback"}
     feedback = {result["feedback"] for result in results} & words.keys()
     facts = [
         str(section.environment["type"]),
         f"{section.rounds:,} rounds",
-        span({len(s.records) for s in section.standings}, "seed"),
+        span({len(s.records) for s in section.learners}, "seed"),
         " and ".join(words[f] for f in sorted(feedback)),
     ]
     if any(result["effective"] / max(1, result["rounds"]) < 0.999 for result in results):
-        least = min(result["effective"] for result in results)
-        facts.append(f"estimated from a log worth {least:,.0f} rounds of play")
+        size = min(result["effective"] for result in results)
+        facts.append(f"estimated from a log, effective sample size {size:,.0f}")
     return " · ".join(escape(fact) for fact in facts if fact)
 
 
-def _chart(kind: str, title: str, says: str) -> str:
+def _chart(kind: str, title: str, caption: str) -> str:
     return (
-        f"<figure class='chart' data-kind='{kind}'><figcaption><h3>{title}</h3><p>{says}</p>"
+        f"<figure class='chart' data-kind='{kind}'><figcaption><h3>{title}</h3><p>{caption}</p>"
         "</figcaption><div class='plot'></div></figure>"
     )
 
 
 def _hash(content: str) -> str:
-    """What allows a browser to use this content of an element, and no other."""
+    """Return the hash that makes a browser accept this content of an element, and no other."""
     digest = hashlib.sha256(content.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 

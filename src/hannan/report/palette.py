@@ -1,4 +1,4 @@
-"""Colours that people with any kind of colour vision can tell apart."""
+"""Colours that are distinct for every kind of colour vision."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEARNERS = (
     ("#6f6f6f", "#a9a9a9"),
     ("#a39500", "#e6dc4a"),
 )
-"""Of lines, on a light and on a dark ground."""
+"""Colours of learners' lines, on a light and on a dark background."""
 
 # After Tol's light scheme: other hues than the lines, since they mean something else.
 POLICIES = (
@@ -30,27 +30,27 @@ POLICIES = (
     "#bbcc33",
     "#aaaa00",
 )
-"""Of stretches in which a policy leads."""
+"""Colours of intervals in which a policy leads."""
 
 
 def slots(sections: Sequence[Section]) -> dict[str, int]:
-    """A number for each learner's colour, the same in every environment; ours come first.
+    """Return the number of each learner's colour, the same in all environments; ours come first.
 
-    Learners that never meet may share one. From the ninth in an environment on colours come
-    again, with another pattern of the line.
+    Learners without a common environment may share a colour. From the ninth learner in an
+    environment on, colours repeat with another line pattern.
     """
-    kinds = {s.label: s.ours for section in sections for s in section.standings}
+    kinds = {s.label: s.ours for section in sections for s in section.learners}
     taken: dict[str, int] = {}
     for label in sorted(kinds, key=lambda name: not kinds[name]):
-        rooms = [{s.label for s in section.standings} for section in sections]
-        met = set().union(*(room for room in rooms if label in room))
-        used = {taken[other] for other in met if other in taken}
+        groups = [{s.label for s in section.learners} for section in sections]
+        others = set().union(*(group for group in groups if label in group))
+        used = {taken[other] for other in others if other in taken}
         taken[label] = next(i for i in range(len(used) + 1) if i not in used)
     return taken
 
 
 def variables() -> str:
-    """The colours as variables of a style sheet, and a class for each learner's."""
+    """Return a style sheet with the colours as variables, and a class for each learner's colour."""
     lines = [f"--learner-{i}: light-dark({a}, {b});" for i, (a, b) in enumerate(LEARNERS)]
     strips = [f"--policy-{i}: {colour};" for i, colour in enumerate(POLICIES)]
     classes = [f".c{i} {{ --c: var(--learner-{i}); }}" for i in range(len(LEARNERS))]

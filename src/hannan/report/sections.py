@@ -1,4 +1,4 @@
-"""Records of cells, gathered into what a reader compares."""
+"""Records of cells, grouped by environment and learner."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Times = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class LearnerResults:
-    """One learner in one environment, over all its seeds: a record for each, all times by key.
+    """The results of one learner in one environment: a record for each seed, and times by key.
 
-    The label is the learner's name, numbered where several learners have it.
+    The label is the learner's name, with a number if several learners have the name.
     """
 
     label: str
@@ -35,19 +35,19 @@ class LearnerResults:
 
     @property
     def learner(self) -> Mapping[str, Any]:
-        """The learner's table in the experiment file."""
+        """The learner as a table of the experiment file."""
         description: Mapping[str, Any] = self.records[0]["cell"]["learner"]
         return description
 
     @property
     def ours(self) -> bool:
-        """Whether it is a learner of this library, not a baseline."""
+        """Whether the learner is one of Hannan's learners, not a baseline."""
         kind = str(self.learner["type"]).removeprefix("hn.").split(".")[0]
         return kind in (*RECOMMENDED, *LEARNERS)
 
     @property
     def hints(self) -> Hints | None:
-        """How well the hints of its predictor did, where it has any."""
+        """Mean results of the predictor's hints; None without hints."""
         hints = Hints.mean(record["result"].get("hints") for record in self.records)
         return None if hints is None else hints.scaled(self.units.width)
 
@@ -58,7 +58,7 @@ class LearnerResults:
 
     @cached_property
     def t(self) -> FloatArray:
-        """The rounds at which the curves of all seeds have a point."""
+        """Rounds at which the curves of all seeds have a point."""
         rounds = [np.asarray(r["result"]["curve"]["t"], np.float64) for r in self.records]
         if all(np.array_equal(t, rounds[0]) for t in rounds):
             return rounds[0]
@@ -66,84 +66,84 @@ class LearnerResults:
 
     @property
     def learns(self) -> bool:
-        """Whether it is a learner: not a rule, an action, or what was done."""
+        """Whether it is a learner, not a fitted rule, a single action or the current rule."""
         return self.learner["type"] not in ("rule", "constant", "current")
 
     @cached_property
     def units(self) -> Units:
-        """Of all that is shown: those of the file, where there is one."""
+        """Units of all results: those of the data file, if there is one."""
         return Units.of(self.records[0]["cell"]["environment"])
 
     @cached_property
     def mean_loss_curve(self) -> Spread:
-        """Loss so far over rounds so far."""
+        """Loss so far, divided by the rounds so far."""
         return Spread.of(self.units.mean(self._curves("loss") / self.t))
 
     @cached_property
     def regret_curve(self) -> Spread:
-        """Loss so far less that of the policy which is best so far."""
+        """Loss so far, minus the loss of the best policy so far."""
         return Spread.of(self.units.width * (self._curves("loss") - self._curves("best")))
 
     @cached_property
     def best_curve(self) -> FloatArray:
-        """Mean loss of the policy which is best so far, averaged over seeds."""
+        """Mean loss of the best policy so far, averaged over seeds."""
         return np.asarray(Spread.of(self.units.mean(self._curves("best") / self.t)).mean)
 
     @cached_property
     def bound_curve(self) -> FloatArray:
-        """The theorem's bound on expected regret, averaged over seeds."""
+        """Regret bound of the theorem, averaged over seeds."""
         return self.units.width * np.asarray(Spread.of(self._curves("bound")).mean)
 
     @cached_property
     def certificate_curve(self) -> FloatArray:
-        """The bound measured in play, averaged over seeds."""
+        """Regret bound of the certificate, averaged over seeds."""
         return self.units.width * np.asarray(Spread.of(self._curves("certificate")).mean)
 
     @cached_property
     def exponent(self) -> float | None:
-        """How regret grows: as this power of the number of rounds."""
+        """Growth of regret, as a power of the number of rounds; None if no power fits."""
         return growth(self.t, np.asarray(self.regret_curve.mean))
 
     @cached_property
     def mean_loss(self) -> Spread:
-        """Loss a round, over the whole game."""
+        """Mean loss per round over the whole run."""
         return Spread.of(self.units.mean(self._finals("mean_loss")))
 
     @cached_property
     def rank(self) -> float:
-        """What standings are sorted by: the mean loss in [0, 1], infinite if it is not known."""
+        """Mean loss in [0, 1] for the ranking; infinite if it is unknown."""
         return float(np.nan_to_num(Spread.of(self._finals("mean_loss")).mean, nan=np.inf))
 
     @cached_property
     def regret(self) -> Spread:
-        """Regret at the end."""
+        """Regret after the last round."""
         return Spread.of(self.units.width * self._finals("regret"))
 
     @cached_property
     def bound(self) -> float:
-        """The theorem's bound at the end; NaN where there is none."""
+        """Regret bound of the theorem after the last round; NaN without a bound."""
         return self.units.width * float(Spread.of(self._finals("bound")).mean)
 
     @cached_property
     def certificate(self) -> float:
-        """The bound measured in play at the end; NaN where there is none."""
+        """Regret bound of the certificate after the last round; NaN without a certificate."""
         return self.units.width * float(Spread.of(self._finals("certificate")).mean)
 
     @property
     def within_bound(self) -> bool | None:
-        """Whether the mean regret is below the bound; None where one of them is not known."""
+        """Whether the mean regret is at most the bound; None if one of the two is unknown."""
         if not (self.regret.known and np.isfinite(self.bound)):
             return None
         return bool(self.regret.mean <= self.bound)
 
     @property
     def calls_per_round(self) -> float:
-        """Oracle calls over rounds, all seeds together."""
+        """Oracle calls per round, over all seeds."""
         return _ratio(self._finals("oracle_calls").sum(), self._finals("rounds").sum())
 
     @property
     def seconds_per_round(self) -> float:
-        """The learner's own time over rounds; NaN where no time is known."""
+        """Computing time of the learner per round; NaN if it is unknown."""
         timed = [r for r in self.records if r["key"] in self.times]
         rounds = sum(r["result"]["rounds"] for r in timed)
         return _ratio(sum(self.times[r["key"]]["learner"] for r in timed), rounds)
@@ -163,53 +163,53 @@ class LearnerResults:
 
 @dataclass(frozen=True)
 class Section:
-    """One environment and the learners that met it."""
+    """One environment and the results of its learners."""
 
     label: str
-    standings: Sequence[LearnerResults]
+    learners: Sequence[LearnerResults]
 
     @property
     def environment(self) -> Mapping[str, Any]:
-        """The environment's table in the experiment file."""
-        description: Mapping[str, Any] = self.standings[0].records[0]["cell"]["environment"]
+        """The environment as a table of the experiment file."""
+        description: Mapping[str, Any] = self.learners[0].records[0]["cell"]["environment"]
         return description
 
     @property
     def title(self) -> str:
-        """What it is called in headings."""
+        """Title of the environment in headings."""
         written = str(self.environment.get("title") or self.environment["name"])
         return written + self.label.removeprefix(str(self.environment["name"]))
 
     @property
     def rounds(self) -> int:
-        """The length of the longest game."""
-        return max(int(r["result"]["rounds"]) for s in self.standings for r in s.records)
+        """Number of rounds of the longest run."""
+        return max(int(r["result"]["rounds"]) for s in self.learners for r in s.records)
 
     @cached_property
     def ranking(self) -> list[LearnerResults]:
-        """By mean loss, least first; those without one last."""
-        return sorted(self.standings, key=lambda s: s.rank)
+        """Learners by mean loss, the smallest first, unknown ones last."""
+        return sorted(self.learners, key=lambda s: s.rank)
 
     @property
     def measured(self) -> str:
-        """What the means are means of."""
-        return self.standings[0].units.name
+        """Name of the measured outcome: loss or reward."""
+        return self.learners[0].units.name
 
     @cached_property
     def best_name(self) -> str:
-        """What regret is measured against."""
+        """Name of the policy that regret compares with."""
         return f"best policy found by {self.found}" if self.found else "best policy in hindsight"
 
     @cached_property
     def found(self) -> str | None:
-        """Where the class has no exact optimiser: the models that found the best policies."""
-        games = (r for s in self.standings for r in s.records)
-        return found_by({r["cell"]["seed"]: r["result"].get("found") for r in games}.values())
+        """Models that found the best policies; None if the policy class has an exact optimiser."""
+        runs = (r for s in self.learners for r in s.records)
+        return found_by({r["cell"]["seed"]: r["result"].get("found") for r in runs}.values())
 
     @cached_property
     def common_best(self) -> FloatArray | None:
-        """The best policy's mean loss over time, where it is the same for all learners."""
-        best, *others = (s.best_curve for s in self.standings)
+        """Mean loss of the best policy over time; None if it differs between learners."""
+        best, *others = (s.best_curve for s in self.learners)
         same = np.isfinite(best).any() and all(
             other.shape == best.shape
             and np.allclose(other, best, rtol=1e-9, atol=1e-12, equal_nan=True)
@@ -219,11 +219,11 @@ class Section:
 
 
 def gather(records: Iterable[Record], times: Times) -> list[Section]:
-    """Environments, and in each the learners, in the order in which the records name them.
+    """Group records by environment and learner, in the order of their first records.
 
-    The best policy in hindsight is put beside those whose world does not react. Cells count as
-    seeds of the same learner in the same environment if nothing but their seeds differs; two
-    learners of one name are numbered, never averaged.
+    In oblivious environments, the results include the best policy in hindsight. Two cells are
+    seeds of the same learner in the same environment if they differ only in the seed. Different
+    learners with the same name get numbers.
     """
     latest = {record["key"]: record for record in compared(records)}
     if not latest:
@@ -238,15 +238,15 @@ def gather(records: Iterable[Record], times: Times) -> list[Section]:
     for group in sections.values():
         tables = [records[0]["cell"]["learner"] for records in group.values()]
         labels = _numbered([str(table.get("title") or table["name"]) for table in tables])
-        players = zip(labels, group.values(), strict=True)
-        found.append([LearnerResults(label, records, times) for label, records in players])
-    worlds = [standings[0].records[0]["cell"]["environment"] for standings in found]
-    names = _numbered([world["name"] for world in worlds])
-    return [Section(name, standings) for name, standings in zip(names, found, strict=True)]
+        pairs = zip(labels, group.values(), strict=True)
+        found.append([LearnerResults(label, records, times) for label, records in pairs])
+    environments = [learners[0].records[0]["cell"]["environment"] for learners in found]
+    names = _numbered([environment["name"] for environment in environments])
+    return [Section(name, learners) for name, learners in zip(names, found, strict=True)]
 
 
 def _numbered(names: list[str]) -> list[str]:
-    """Each name, with a number from its second use on."""
+    """Add a number to each repeated name."""
     uses = [names[: i + 1].count(name) for i, name in enumerate(names)]
     return [name if n == 1 else f"{name} ({n})" for name, n in zip(names, uses, strict=True)]
 

@@ -16,8 +16,8 @@ FloatArray = NDArray[np.float64]
 class Spread:
     r"""Means over seeds with their 95 % t-intervals, at one or at many points.
 
-    $\bar x \pm t_{n-1, 0.975}\, s / \sqrt n$ for the n values that are known at a point. The
-    limits are NaN where n = 1, the mean too where n = 0.
+    $\bar x \pm t_{n-1, 0.975}\, s / \sqrt n$ for the n known values at a point. The limits are NaN
+    if n < 2, the mean if n = 0.
 
     >>> x = Spread.of([1.0, 2.0, 3.0])
     >>> print(f"{x.mean:.3f} from {x.low:.3f} to {x.high:.3f}")
@@ -30,7 +30,7 @@ class Spread:
 
     @classmethod
     def of(cls, values: ArrayLike) -> Spread:
-        """Over the first axis; NaN is a value that is not known."""
+        """Average over the first axis, without unknown values (NaN)."""
         x = np.asarray(values, dtype=np.float64)
         known = np.isfinite(x)
         n = known.sum(axis=0)
@@ -43,20 +43,20 @@ class Spread:
 
     @property
     def known(self) -> bool:
-        """Whether there is a mean anywhere."""
+        """Whether the mean is known at any point."""
         return bool(np.isfinite(self.mean).any())
 
     @property
     def half(self) -> float:
-        """Half the width; NaN for a single seed."""
+        """Half the width of the interval; NaN for a single seed."""
         return float(self.high - self.mean)
 
 
 def growth(t: FloatArray, regret: FloatArray) -> float | None:
-    """The exponent b of the power law a·t^b that fits a curve best from T/10 on.
+    """Return the exponent b of the power function a·t^b that fits a curve best from T/10 on.
 
-    Least squares on logarithms. None where the curve is not positive for long enough: a power
-    distribution says nothing about a learner that beats the best policy.
+    The fit is by least squares on logarithms. Returns None if the curve is negative or zero too
+    often, because no power describes a learner that beats the best policy.
 
     >>> t = np.arange(1.0, 200.0)
     >>> print(f"{growth(t, 3 * np.sqrt(t)):.3f}")

@@ -1,4 +1,4 @@
-// Which policy led when: a row for each learner, in it a lane for each seed.
+// The best policy over time: a row for each learner, with a lane for each seed.
 
 function drawStrips(figure, data, colours) {
   const tip = make("div", { class: "tip", role: "status", hidden: "" });
@@ -10,16 +10,16 @@ function drawStrips(figure, data, colours) {
     const thick = lanes > 4 ? 6 : lanes > 1 ? 8 : 16;
     const root = make("svg", {
       viewBox: `0 0 ${data.end} ${lanes}`, preserveAspectRatio: "none", height: lanes * thick,
-      role: "img", "aria-label": spoken(row, data), tabindex: "0",
+      role: "img", "aria-label": description(row, data), tabindex: "0",
     }, holder);
-    for (const [policy, d] of stretches(row.lanes, data)) {
+    for (const [policy, d] of paths(row.lanes, data)) {
       make("path", { d, style: `fill:${paint(policy)}`, "data-policy": policy }, root);
     }
     root.addEventListener("pointermove", (event) => {
       const box = root.getBoundingClientRect();
       const lane = row.lanes[Math.min(lanes - 1, Math.max(0, Math.floor(((event.clientY - box.top) / box.height) * lanes)))];
       const t = Math.min(data.end - 1, ((event.clientX - box.left) / box.width) * data.end);
-      tell(tip, figure, event, reading(lane, t, data));
+      showTip(tip, figure, event, reading(lane, t, data));
     });
     root.addEventListener("pointerleave", () => { tip.hidden = true; });
   }
@@ -32,27 +32,28 @@ function caption(learners) {
   return learners.length <= 2 ? learners.join(", ") : `${learners[0]} and ${learners.length - 1} more`;
 }
 
-function stretches(lanes, data) {
-  const paths = new Map();
-  lanes.forEach(({ runs }, lane) => runs.forEach(([start, policy], k) => {
-    const end = k + 1 < runs.length ? runs[k + 1][0] : data.end;
+function paths(lanes, data) {
+  const found = new Map();
+  lanes.forEach(({ intervals }, lane) => intervals.forEach(([start, policy], k) => {
+    const end = k + 1 < intervals.length ? intervals[k + 1][0] : data.end;
     const colour = policy < data.coloured ? policy : data.coloured;
     const gap = lanes.length > 1 ? 0.1 : 0;
     const d = `M${start} ${lane + gap}H${end}V${lane + 1 - gap}H${start}Z`;
-    paths.set(colour, (paths.get(colour) || "") + d);
+    found.set(colour, (found.get(colour) || "") + d);
   }));
-  return paths;
+  return found;
 }
 
-function reading({ seed, runs }, t, data) {
-  const k = runs.findLastIndex(([start]) => start <= t);
-  const end = k + 1 < runs.length ? runs[k + 1][0] : data.end;
-  const name = runs[k][1] < 0 ? "nobody" : data.names[runs[k][1]];
-  const span = `rounds ${(runs[k][0] + 1).toLocaleString("en")} to ${end.toLocaleString("en")}`;
+function reading({ seed, intervals }, t, data) {
+  const k = intervals.findLastIndex(([start]) => start <= t);
+  const end = k + 1 < intervals.length ? intervals[k + 1][0] : data.end;
+  const [before, policy] = intervals[k];
+  const name = policy < 0 ? "no policy" : data.names[policy];
+  const span = `rounds ${(before + 1).toLocaleString("en")} to ${end.toLocaleString("en")}`;
   return [name, `seed ${seed}, ${span}`];
 }
 
-function tell(tip, figure, event, [name, where]) {
+function showTip(tip, figure, event, [name, where]) {
   tip.replaceChildren();
   make("p", { class: "policy" }, tip, name);
   make("p", {}, tip, where);
@@ -63,9 +64,9 @@ function tell(tip, figure, event, [name, where]) {
   tip.style.top = `${event.clientY - box.top + 16}px`;
 }
 
-function spoken(row, data) {
-  const last = row.lanes[0].runs.at(-1)[1];
-  return `${row.learners.join(", ")}: ${last < 0 ? "nobody" : data.names[last]} leads at the end`;
+function description(row, data) {
+  const last = row.lanes[0].intervals.at(-1)[1];
+  return `${row.learners.join(", ")}: ${last < 0 ? "no policy" : data.names[last]} leads at the end`;
 }
 
 function rounds(figure, end) {

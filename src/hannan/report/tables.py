@@ -1,4 +1,4 @@
-"""The tables of the page, readable without any script."""
+"""The tables of the page, which need no script."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hannan.report.sections import LearnerResults, Section
 from hannan.report.wording import NOTHING, described, duration, number, plus_minus, written
 
 Slots = Mapping[str, int]
-_MOST_ROWS = 10  # of a learner in an overview
+_MOST_ROWS = 10  # learners per environment in the overview
 _PARAMETERS = ("Type", "Parameters", "Feedback", "Seeds", "Hannan")
 
 
 def overview(sections: Sequence[Section], colours: Slots) -> str:
-    """Return a table for each environment: its learners with their means, the best first."""
+    """Return a table for each environment: its learners and their means, the best first."""
     found = []
     for i, section in enumerate(sections, start=1):
         rows = []
@@ -32,8 +32,8 @@ def overview(sections: Sequence[Section], colours: Slots) -> str:
     return f"<div class='overviews'>{''.join(found)}</div>"
 
 
-def standings(section: Section, colours: Slots) -> str:
-    """Where everybody stood in the end, by mean loss; what nobody has makes no column."""
+def results(section: Section, colours: Slots) -> str:
+    """Return the final results of all learners, by mean loss, without empty columns."""
     mean = f"Mean {section.measured}"
     table = {s.label: _final(s, mean) for s in section.ranking}
     heads = next(iter(table.values()))
@@ -45,7 +45,7 @@ def standings(section: Section, colours: Slots) -> str:
         final = table[s.label]
         cells = "".join(_cell(final[head], best and head == mean, head) for head in shown)
         rows.append(f"<tr>{_who(s, colours)}{cells}</tr>")
-    return _table("standings", f"<th scope='col'>Learner</th>{columns}", rows)
+    return _table("results", f"<th scope='col'>Learner</th>{columns}", rows)
 
 
 def _final(s: LearnerResults, mean: str) -> dict[str, str]:
@@ -69,8 +69,8 @@ def _final(s: LearnerResults, mean: str) -> dict[str, str]:
 
 
 def effort(section: Section, colours: Slots) -> str:
-    """Oracle calls and time per round, as bars."""
-    learners = [s for s in section.standings if s.learns]
+    """Return oracle calls and computing time per round, as bars."""
+    learners = [s for s in section.learners if s.learns]
     calls = [s.calls_per_round for s in learners]
     seconds = [s.seconds_per_round for s in learners]
     rows = [
@@ -89,20 +89,20 @@ def _bar(text: str, value: float, values: Sequence[float]) -> str:
 
 
 def shares() -> str:
-    """The lengths of bars, as classes: the page allows no styles in its elements."""
+    """Return style classes for lengths of bars, because the page forbids style attributes."""
     return "\n".join(f".share-{n} {{ --share: {n}%; }}" for n in range(1, 101))
 
 
 def parameters(section: Section, colours: Slots) -> str:
-    """What made every row what it is."""
-    cell = section.standings[0].records[0]["cell"]
-    world = cell["environment"]
-    facts = [f"{escape(world['name'])}: {escape(world['type'])}", _code(described(world))]
-    facts.append("to its end" if cell["horizon"] is None else f"{cell['horizon']:,} rounds")
+    """Return the parameters of the environment and of each learner."""
+    cell = section.learners[0].records[0]["cell"]
+    table = cell["environment"]
+    facts = [f"{escape(table['name'])}: {escape(table['type'])}", _code(described(table))]
+    facts.append("all rounds" if cell["horizon"] is None else f"{cell['horizon']:,} rounds")
     if cell["policies"] is not None:
         facts.append(f"policies {_code(written(cell['policies']))}")
-    facts += [_where(name, table) for name, table in (cell.get("shared") or {}).items()]
-    rows = [_parameters_of(standing, colours) for standing in section.standings]
+    facts += [_where(name, shared) for name, shared in (cell.get("shared") or {}).items()]
+    rows = [_parameters_of(s, colours) for s in section.learners]
     columns = "".join(f"<th scope='col'>{head}</th>" for head in ("Learner", *_PARAMETERS))
     return f"<p class='note'>{', '.join(facts)}</p>{_table('parameters', columns, rows)}"
 
@@ -128,7 +128,7 @@ def _where(name: str, table: object) -> str:
 
 
 def swatch(slot: int) -> str:
-    """A short line in a learner's colour."""
+    """Return a short line in a learner's colour."""
     return f"<i class='swatch c{slot % len(LEARNERS)} p{slot // len(LEARNERS)}'></i>"
 
 
@@ -139,9 +139,9 @@ def _seeds(seeds: Sequence[object]) -> str:
     return ", ".join(map(str, seeds))
 
 
-def _who(standing: LearnerResults, colours: Slots) -> str:
-    kind = "ours" if standing.ours else "baseline"
-    label = f"{swatch(colours[standing.label])}{escape(standing.label)}"
+def _who(results: LearnerResults, colours: Slots) -> str:
+    kind = "ours" if results.ours else "baseline"
+    label = f"{swatch(colours[results.label])}{escape(results.label)}"
     return f"<th scope='row' class='{kind}'>{label}</th>"
 
 
@@ -150,10 +150,12 @@ def _code(text: str) -> str:
 
 
 def _cell(text: str, best: bool = False, head: str = "") -> str:
-    """A number; its heading stands before it where there is no room for columns."""
-    said = f" data-head='{escape(head)}'" if head else ""
+    """Return a cell; on a narrow screen, its heading appears before the number."""
+    heading = f" data-head='{escape(head)}'" if head else ""
     kind = "n nothing" if text == NOTHING else "n"
-    return f"<td class='{kind}'{said}>{f'<b>{text}</b>' if best else f'<span>{text}</span>'}</td>"
+    return (
+        f"<td class='{kind}'{heading}>{f'<b>{text}</b>' if best else f'<span>{text}</span>'}</td>"
+    )
 
 
 def _table(kind: str, heads: str, rows: Sequence[str]) -> str:

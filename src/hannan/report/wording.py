@@ -1,4 +1,4 @@
-"""Numbers and lists as people write them."""
+"""Numbers and lists as text."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from hannan.report.spread import Spread
 NOTHING = "–"
 NBSP = "\N{NO-BREAK SPACE}"
 
-_SAID_ELSEWHERE = ("name", "title", "type", "horizon", "policies", "environments")
+_SHOWN_ELSEWHERE = ("name", "title", "type", "horizon", "policies", "environments")
 
-_BEFORE = ("$", "£", "¥", "US$")  # units that stand before the number
+_BEFORE = ("$", "£", "¥", "US$")  # units that precede the number
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A number to so many significant digits; integers from a thousand on in full.
+    """Return a number with this number of significant digits; large integers in full.
 
     >>> number(0.045211), number(151.83), number(12345.6), number(-2.5), number(None)
     ('0.0452', '152', '12,346', '−2.50', '–')
@@ -36,13 +36,13 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def fixed(value: float, decimals: int) -> str:
-    """A number with so many decimals, and a proper minus."""
+    """Return a number with this number of decimals, and with a minus sign (−)."""
     text = f"{value:,.{decimals}f}"
     return text.replace("-", "−") if text.strip("-0.,") else text.removeprefix("-")
 
 
 def amount(value: float, decimals: int, unit: str | None = None) -> str:
-    """A number with its unit, which a line break never separates from it.
+    """Return a number with its unit, on the same line.
 
     >>> amount(24212.4, 0, "€").replace(NBSP, " "), amount(-3.5, 2, "$"), amount(0.25, 2)
     ('24,212 €', '−$3.50', '0.25')
@@ -56,7 +56,7 @@ def amount(value: float, decimals: int, unit: str | None = None) -> str:
 
 
 def between(low: float, high: float, decimals: int, unit: str | None = None) -> str:
-    """Return an interval, whose unit stands once unless it stands before the numbers.
+    """Return an interval with one unit at the end, or a unit before each number.
 
     >>> between(0.994, 1.41, 2, "€").replace(NBSP, " "), between(-3, 4, 0, "$")
     ('0.99 to 1.41 €', '−$3 to $4')
@@ -68,10 +68,10 @@ def between(low: float, high: float, decimals: int, unit: str | None = None) -> 
 def decimals_for(
     values: Iterable[float | None], unit: str | None = None, gap: float | None = None
 ) -> int:
-    """Return the number of decimals that suits all of these numbers.
+    """Return the number of decimals that suits all values.
 
-    They have two, and none from 1,000 on. Rates below 1, and amounts with a unit below 0.01, have
-    three significant digits. A small `gap` between the numbers has one.
+    Values have two decimals, and none from 1,000 on. Rates below 1, and amounts below 0.01 with a
+    unit, have three significant digits. A small `gap` between the values has one.
 
     >>> decimals_for([1.52, 1.03]), decimals_for([0.27]), decimals_for([5321.0])
     (2, 3, 0)
@@ -90,7 +90,7 @@ def decimals_for(
 
 
 def unbroken(text: str, unit: str | None = None) -> str:
-    """Text whose numbers stay on one line with their units, and "95 %" with "interval".
+    """Return text with numbers on one line with their units, and "95 %" with "interval".
 
     >>> unbroken("95 % interval 3 € to 4 €", "€") == "95_%_interval 3_€ to 4_€".replace("_", NBSP)
     True
@@ -100,7 +100,7 @@ def unbroken(text: str, unit: str | None = None) -> str:
 
 
 def plus_minus(spread: Spread) -> str:
-    """A mean to four digits with half its confidence interval, of which one or two are shown.
+    """Return a mean with four digits, and half its confidence interval with one or two.
 
     >>> plus_minus(Spread(0.045211, 0.04401, 0.046412))
     '0.0452 ± 0.0012'
@@ -117,7 +117,7 @@ def plus_minus(spread: Spread) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds in the unit that suits them.
+    """Return seconds in a suitable unit.
 
     >>> duration(0.0000123), duration(0.5)
     ('12.3 µs', '500 ms')
@@ -131,7 +131,7 @@ def duration(seconds: float) -> str:
 
 
 def counted(n: int, noun: str) -> str:
-    """A number of things, the small ones in words.
+    """Return a number and a noun, with numbers up to ten in words.
 
     >>> counted(3, "seed"), counted(1, "seed"), counted(40, "seed")
     ('three seeds', 'one seed', '40 seeds')
@@ -141,7 +141,7 @@ def counted(n: int, noun: str) -> str:
 
 
 def span(numbers: set[int], noun: str) -> str:
-    """Numbers of things, from the least to the greatest.
+    """Return the range of some numbers, and a noun.
 
     >>> span({3}, "seed"), span({3, 12}, "seed")
     ('three seeds', '3 to 12 seeds')
@@ -151,7 +151,7 @@ def span(numbers: set[int], noun: str) -> str:
 
 
 def listed(items: Sequence[str]) -> str:
-    """A list in a sentence.
+    """Return items as a list in a sentence.
 
     >>> listed(["a"]), listed(["a", "b", "c"])
     ('a', 'a, b and c')
@@ -161,17 +161,17 @@ def listed(items: Sequence[str]) -> str:
 
 
 def described(table: Mapping[str, Any]) -> str:
-    """The parameters in a table of an experiment file, in one line.
+    """Return the parameters in a table of an experiment file, in one line.
 
     >>> described({"name": "x", "type": "A", "k": 3, "oracle": {"type": "B", "n": [1, 2]}})
     'k = 3, oracle = B(n = [1, 2])'
     """
-    own = {key: value for key, value in table.items() if key not in _SAID_ELSEWHERE}
+    own = {key: value for key, value in table.items() if key not in _SHOWN_ELSEWHERE}
     return ", ".join(f"{key} = {written(value)}" for key, value in own.items())
 
 
 def written(value: Any) -> str:
-    """A value of an experiment file; a table with a type looks like the call that it stands for.
+    """Return a value of an experiment file as text; a table with a type looks like a call.
 
     >>> written({"type": "Ridge", "alpha": 0.1})
     'Ridge(alpha = 0.1)'

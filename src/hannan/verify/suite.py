@@ -109,6 +109,7 @@ def verify(
         try:
             checks = list(claim.experiment(effort))
         except HannanError as error:
-            checks = [Check(f"raised {type(error).__name__}: {error}", 1.0, 0.0)]
+            why = str(error).rstrip(".")
+            checks = [Check(f"raised {type(error).__name__}: {why}", 1.0, 0.0)]
         verdicts.append(Verdict(claim, Finding(checks), time.perf_counter() - started))
     return verdicts
