@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent)]  # for workers that run examples, too
 
-from _site import api, gallery, links  # noqa: E402
+from _site import api, gallery, links, playground  # noqa: E402
 
 from hannan._version import __version__  # noqa: E402
 
@@ -72,7 +72,8 @@ gallery.stage(Path(__file__).parent)
 
 
 def setup(app):
-    """Rewrite links that lead out of docs/ in the repository, and into the site here."""
+    """Rewrite links that lead out of docs/, and record the runs of the playground."""
     app.connect("source-read", links.rewrite)
     app.connect("include-read", links.rewrite_included)
     app.connect("autodoc-skip-member", api.hidden)
+    app.connect("build-finished", playground.add_data)
