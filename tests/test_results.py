@@ -44,6 +44,15 @@ def test_two_standard_errors_of_the_difference_decide(ours, expected):
     assert comparison.verdict({comparison.OURS: ours, **settings}) == expected
 
 
+def test_the_home_page_counts_the_same_environments():
+    home = (ROOT / "docs/index.md").read_text(encoding="utf-8")
+    counts = re.search(
+        r"In all (\d+) .*\*(\d+) better, (\d+) similar, (\d+) worse", README
+    ).groups()
+    said = r"In (\d+) environments .* in (\d+), similar in (\d+) and worse in (\d+)"
+    assert re.search(said, home, re.DOTALL).groups() == counts
+
+
 def test_stale_figures_are_renewed():
     stale = README.replace(" better |", " worse |").replace("| digits |", "| digits | 9.999 |")
     assert comparison.written(stale) == README != stale
