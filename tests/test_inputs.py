@@ -453,7 +453,7 @@ def test_a_row_of_a_frame_is_a_context():
     assert {learner.act(form) for form in forms} == {learner.act(ROWS[2])}
     with pytest.raises(hn.ContextError, match="always in the same order"):
         learner.act(other.row(2, named=True))
-    with pytest.raises(hn.ContextError, match=r"one row of features; got .* \(6, 3\)"):
+    with pytest.raises(hn.ContextError, match=r"one feature vector; got .* \(6, 3\)"):
         learner.act(frame)
     bits = hn.oracles.Disjunctions(3)
     assert bits.check_context(pl.DataFrame(BITS)[1]) == bits.check_context(BITS[1])

@@ -428,7 +428,8 @@ def test_earned_trust_goes_as_far_as_a_theorem_allows():
     table = hn.TsallisINF(exact, predictor=hn.predictors.Mean(), trust=own)
     plain = hn.TsallisINF(exact, predictor=hn.predictors.Mean())
     assert table.hint.trust == replace(plain.hint.trust, budget=1.0, floor=0.3)
-    assert [hn.Trust().has_theorem, hn.Trust(None, baseline="prediction").has_theorem] == [True, False]
+    assert hn.Trust().has_theorem
+    assert not hn.Trust(None, baseline="prediction").has_theorem
 
 
 def test_refused_hints_are_told():

@@ -114,7 +114,7 @@ def as_numbers(given: Any, ndim: int) -> FloatArray:
     if ndim == 1 and len(found) == 1 and is_frame(given):
         found = found[0]
     if found.ndim != ndim or found.size == 0:
-        what = "one row of features" if ndim == 1 else "rows of features, a two-dimensional array"
+        what = "one feature vector" if ndim == 1 else "feature vectors, a two-dimensional array"
         raise ContextError(f"Expected {what}; got an array of shape {found.shape}.")
     return found
 

@@ -17,7 +17,7 @@ Value = float | str | tuple[float | str, ...]
 Features = Mapping[str, Mapping[str, Value]]
 
 TOLERANCE = 1e-5  # tolerance for sums of probabilities rounded to single precision
-UNSUPPORTED = "decisions for several slots at once (ccb, slates) are not supported"
+UNSUPPORTED = "decisions for several slots together (ccb, slates) are not supported"
 
 
 class VWFormatError(ParameterError):
