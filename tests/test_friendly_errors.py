@@ -63,7 +63,9 @@ def test_a_class_in_place_of_a_predictor():
 )
 def test_a_reward_in_place_of_a_loss(learner):
     learner.act(0)
-    with pytest.raises(hn.InputTypeError, match=r"give R - reward, .* hn.Decider takes rewards"):
+    with pytest.raises(
+        hn.InputTypeError, match=r"pass R - reward and .* hn.Decider accepts rewards"
+    ):
         learner.update(reward=1.0)
     assert learner.rounds == 0
     learner.update([0.5] * 3 if learner.feedback is hn.Feedback.FULL else 0.5)
@@ -75,7 +77,7 @@ def test_rewards_of_sets_are_negative_losses():
     values = np.array([0.9, 0.2, 0.7, 0.4])
     learner = hn.ContextSemiBanditFTPL(hn.oracles.Subsets(4, 2, exactly=False), seed=0)
     learner.act()
-    with pytest.raises(hn.InputTypeError, match=r"give -reward, with loss_range=\(-R, 0\)"):
+    with pytest.raises(hn.InputTypeError, match=r"pass -reward and .* loss_range=\(-R, 0\)"):
         learner.update(reward=[1.0, 0.0])
     learner = learner.clone(loss_range=(-1.0, 0.0))
     for _ in range(300):

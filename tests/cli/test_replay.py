@@ -118,12 +118,12 @@ def test_bandit_feedback_has_its_own_learners(labelled):
 @pytest.mark.slow
 def test_hints_are_for_specialists(labelled, tmp_path):
     asked = (labelled, "--label", "moved", "--feedback", "bandit", "--output", str(tmp_path))
-    assert "hints had" not in CliRunner().invoke(replay, asked).stdout
+    assert "predictor took part" not in CliRunner().invoke(replay, asked).stdout
     page = html.unescape((tmp_path / "report.html").read_text(encoding="utf-8"))
-    (note,) = re.findall(r"<p class='note'>(hn.bandit: hints had .*?)</p>", page)
+    (note,) = re.findall(r"<p class='note'>(hn.bandit: the predictor took part .*?)</p>", page)
     assert page.index("<details class='specialists'>") < page.index(note)
-    assert re.search(r"share in \d+ % of the rounds and (cost nothing|spent \d+ %)", note)
-    assert re.search(r"would have saved [\d.]+ ± [\d.]+ compared with the learner's own", note)
+    assert re.search(r"in \d+ % of the rounds (at no measured cost|and spent \d+ %)", note)
+    assert re.search(r"would have reduced the total loss by [\d.]+ ± [\d.]+ compared", note)
 
 
 def test_hints_are_measured_in_the_units_of_the_file(priced, tmp_path):
@@ -235,7 +235,7 @@ def test_the_table_is_for_people(labelled, capsys):
     rows = [line.split() for line in lines]
     means = [next(cell for cell in row if re.fullmatch(r"[\d.]+", cell)) for row in rows]
     assert {len(mean.partition(".")[2]) for mean in means} == {3}
-    best = re.search(r"measured on the same ones: ([\d.]+)", printed).group(1)
+    best = re.search(r"measured on the same rows: ([\d.]+)", printed).group(1)
     assert re.search(rf"best found, in-sample +{best} ", printed)
 
 
@@ -368,7 +368,7 @@ def test_results_and_report_are_written(labelled, tmp_path):
          "outside value_range"),
         (["--action", "moved", "--current", "b"], "--current does not go with --action"),
         (["--label", "moved", "--policies", "Stump"], "did you mean 'Stumps'?"),
-        (["--label", "moved", "--policies", "Paths"], "LinearPolicies, Stumps and Trees"),
+        (["--label", "moved", "--policies", "Paths"], "Pass 'LinearPolicies', 'Stumps' or 'Trees'"),
         (["--label", "moved", "--learner", "LinUCP"], "did you mean 'LinUCB'?"),
         (["--label", "moved", "--learner", "FromLg"], "there is no 'FromLg'; `hannan list`"),
         (["--label", "moved", "--rounds", "500"], "There are 400 rows"),

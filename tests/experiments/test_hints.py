@@ -88,7 +88,7 @@ def test_a_hint_that_is_punished_is_refused_and_said_to_be():
     assert hints["refused"] > 0.0
     assert hints["budget"] <= 1.0
     assert hints["advantage"] < 0.0
-    assert "they were off in " in str(Hints.mean([hints]))
+    assert "it was left out in " in str(Hints.mean([hints]))
 
 
 def test_means_over_seeds():
@@ -106,18 +106,19 @@ def test_means_over_seeds():
     assert Hints.mean([one, None]) is None
     assert Hints.mean([]) is None
     assert str(mean) == (
-        "hints were active in 75 % of the rounds and spent 25 % of their budget; always following "
-        "them would have saved 4 ± 2.5 compared with the learner's own choices"
+        "the predictor took part in 75 % of the rounds and spent 25 % of its budget; following it "
+        "in every round would have reduced the total loss by 4 ± 2.5 compared with the base "
+        "learner alone"
     )
 
 
 def test_hints_that_cost_nothing_and_hints_that_would_have_cost_more_are_described_so():
     good = Hints(1.0, cost=-3.0, budget=0.0, refused=0.0, advantage=12.0, error=1.0)
-    assert "of the rounds and cost nothing; always" in str(good)
+    assert "of the rounds at no measured cost; following" in str(good)
     bad = Hints(0.1, cost=3.0, budget=0.99, refused=0.5, advantage=-299.0, error=130.0)
     text = str(bad)
-    assert "would have cost 299 ± 130 more than the learner's own choices" in text
-    assert text.endswith("off in 50 % of the rounds because the budget was spent")
+    assert "would have increased the total loss by 299 ± 130 compared with the base" in text
+    assert text.endswith("it was left out in 50 % because its budget was spent")
     assert "saved" not in text
 
 

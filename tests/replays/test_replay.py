@@ -187,7 +187,7 @@ def test_text_of_a_frame_is_read_as_that_of_its_file(fees, more):
         assert again.answer == expected.answer
         assert again.rule.decide({"fee": "20,00", "day": None}) == "nein"
     mixed = hn.replay(frame, label="y", context=["more", "fee"], **FAST)
-    assert next(mixed._stream.environment.rows(1))["more"] == 1.234
+    assert next(mixed._data.environment.rows(1))["more"] == 1.234
 
 
 def test_classes_of_a_frame_with_decimal_commas_keep_their_types():
@@ -224,7 +224,7 @@ def test_a_fitted_rule_is_not_judged_by_its_own_rows_without_a_word():
             hn.off_policy.evaluate(read, rule).notes,
             hn.off_policy.evaluate(read, "none", against=rule).notes,
         ):
-            assert any("fitted by a replay" in note for note in notes) == fitted
+            assert any("a replay fitted this rule" in note for note in notes) == fitted
 
 
 @pytest.mark.parametrize("name", ["linear rule", "stump", "decision tree", "boosted trees"])
@@ -331,7 +331,7 @@ def test_whole_numbers_are_the_same_as_floats(as_file, tmp_path):
     if as_file:
         data.to_csv(tmp_path / "data.csv", index=False)
     again = hn.replay(tmp_path / "data.csv" if as_file else data, label="y", current="now", **FAST)
-    assert again.results.stream.names == ["0", "1"]
+    assert again.results.data.names == ["0", "1"]
     wrong = data["y"][now == now] != now[now == now]
     assert again.results.current.plain["mean"] == pytest.approx(wrong.mean())
 
@@ -344,7 +344,7 @@ def test_whole_numbers_are_the_same_as_floats(as_file, tmp_path):
     [
         ({}, "Say what the rows hold: label="),
         ({"label": "left", "losses": ["age"]}, "Got label= and losses="),
-        ({"action": "offer", "reward": "age"}, "action= needs propensity= .*'estimate'"),
+        ({"action": "offer", "reward": "age"}, "action= needs propensity=, .*'estimate'"),
         ({"labl": "left"}, "no argument 'labl'. Did you mean 'label'?"),
         ({"label": "left", "learners": ["LinUCP"]}, "did you mean 'LinUCB'"),
         ({"label": "left", "cost": {"yes": {"nein": 3}}}, "The cost of 'nein'.* class.$"),
@@ -354,8 +354,8 @@ def test_whole_numbers_are_the_same_as_floats(as_file, tmp_path):
         ),
         ({"label": "left", "cost": [[0, 80], [6, 0]]}, "cost= must be RIGHT:DONE=.* \\[0, 80"),
         ({"label": "left", "cost": np.eye(2)}, "cost= must be RIGHT:DONE="),
-        ({"label": "left", "cost": pd.DataFrame(np.eye(2))}, "got <DataFrame"),
-        ({"label": "left", "cost": 80}, "cost= must be RIGHT:DONE=.* got 80"),
+        ({"label": "left", "cost": pd.DataFrame(np.eye(2))}, "Got <DataFrame"),
+        ({"label": "left", "cost": 80}, "cost= must be RIGHT:DONE=.* Got 80\\."),
         ({"label": "left", "cost": {"yes": {"yes": 80}}}, "'yes' costs 80 where it is right"),
         ({"label": "left", "cost": {"yes": {"no": 8}, "no:yes": 3}}, "must be RIGHT:DONE=COST"),
         (
@@ -364,7 +364,7 @@ def test_whole_numbers_are_the_same_as_floats(as_file, tmp_path):
         ),
         (
             {"action": "left", "reward": "age", "propensity": {"none": 0.4}},
-            "needs propensity= .* Got {'none'",
+            "needs propensity=, .* Got {'none'",
         ),
         ({"action": "left", "reward": "age", "propensity": [0.5] * 600}, "needs propensity="),
         ({"label": "left", "learners": [hn.bandit(2)]}, "learners= takes names, .* got Restarting"),
@@ -541,7 +541,7 @@ def test_a_log_without_propensities_is_refused_or_estimated():
     with pytest.raises(PropensityError, match=r"'none' was logged in 38 % .* '5%' 0.40"):
         hn.replay(frame, **asked, propensity=0.25)
     replay = hn.replay(frame, **asked, propensity="estimate")
-    assert "if nothing but the columns used here influenced who got which action" in replay.answer
+    assert "if only the columns used here influenced the logged actions" in replay.answer
     best = replay.results.choice.plain
     value = log.value(replay.decisions["decision"])
     assert best["low"] < value < best["high"]

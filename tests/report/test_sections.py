@@ -58,10 +58,10 @@ def test_results_average_the_seeds():
     found, times = records.experiment(seeds=3)
     results = gather(found, times)[0].learners[0]
     mine = found[:3]
-    results = [record["result"] for record in mine]
-    t = np.array(results[0]["curve"]["t"])
-    loss = np.array([r["curve"]["loss"] for r in results])
-    best = np.array([r["curve"]["best"] for r in results])
+    curves = [record["result"]["curve"] for record in mine]
+    t = np.array(curves[0]["t"])
+    loss = np.array([curve["loss"] for curve in curves])
+    best = np.array([curve["best"] for curve in curves])
     np.testing.assert_allclose(results.mean_loss_curve.mean, (loss / t).mean(axis=0))
     np.testing.assert_allclose(results.regret_curve.mean, (loss - best).mean(axis=0))
     assert float(results.mean_loss.mean) == pytest.approx(loss[:, -1].mean() / 10_000)

@@ -246,15 +246,15 @@ def test_rounding_keeps_five_digits_of_any_size():
 
 def test_the_page_says_how_hints_fared_and_what_was_found(tmp_path):
     played, times = records.small()
-    assert "hints were active" not in written(tmp_path, (played, times))
+    assert "the predictor took part" not in written(tmp_path, (played, times))
     fared = {"share": 0.9, "cost": 5.0, "budget": 0.5, "advantage": -12.0, "error": 3.0}
     for entry in played:
         entry["result"] |= {"hints": fared | {"refused": 0.25}, "found": "a <tree>"}
     text = written(tmp_path, (played, times))
-    assert "hints were active in 90 % of the rounds and spent 50 % of their budget" in text
-    assert "would have cost 12 ± 3 more than the learner&#x27;s own choices" in text
-    assert "off in 25 % of the rounds" in text
-    assert "less that of the best policy found by a &lt;tree&gt;" in text
+    assert "the predictor took part in 90 % of the rounds and spent 50 % of its budget" in text
+    assert "would have increased the total loss by 12 ± 3 compared with the base learner" in text
+    assert "it was left out in 25 % because its budget was spent" in text
+    assert "minus the loss of the best policy found by a &lt;tree&gt;" in text
     assert "a <tree>" not in text
     assert embedded(text)["sections"][0]["best_name"] == "best policy found by a <tree>"
 

@@ -107,9 +107,9 @@ def test_a_claim_that_the_library_refuses_has_failed_and_the_others_go_on(
     assert main(["verify", *only, "--report", str(tmp_path / "page.html")]) == 1
     printed = " ".join(capsys.readouterr().out.split())
     assert "1 of 2 claims fail: theorem-3-separator" in printed
-    assert "raised ParameterError: separator= does not separate the policy class" in printed
+    assert "raised ParameterError: separator= does not separate the" in printed
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "raised ParameterError: separator= holds 2 contexts" in text
+    assert "raised ParameterError: separator= does not separate the policy class" in text
 
 
 def test_nothing_and_not_a_number_never_pass():

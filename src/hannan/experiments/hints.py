@@ -55,18 +55,16 @@ class Hints:
         return replace(self, **amounts)
 
     def __str__(self) -> str:
-        spent = "cost nothing"
+        spent = "at no measured cost"
         if self.cost > 0.0:
-            spent = f"spent {_percent(self.budget)} of their budget"
+            spent = f"and spent {_percent(self.budget)} of its budget"
+        changed = "increased" if self.advantage < 0.0 else "reduced"
         amount = f"{_short(abs(self.advantage))} ± {_short(self.error)}"
-        compared = f"saved {amount} compared with the learner's own choices"
-        if self.advantage < 0.0:
-            compared = f"cost {amount} more than the learner's own choices"
-        refused = f"they were off in {_percent(self.refused)} of the rounds because the budget"
+        off = f"; it was left out in {_percent(self.refused)} because its budget was spent"
         return (
-            f"hints were active in {_percent(self.share)} of the rounds and {spent}; always "
-            f"following them would have {compared}"
-            + (f"; {refused} was spent" if self.refused else "")
+            f"the predictor took part in {_percent(self.share)} of the rounds {spent}; following "
+            f"it in every round would have {changed} the total loss by {amount} compared with the "
+            f"base learner alone{off if self.refused else ''}"
         )
 
 
