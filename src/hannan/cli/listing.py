@@ -98,19 +98,19 @@ def describe(name: str, as_json: bool) -> None:
     NAME is a name that `hannan list` shows, or a constructor such as
     Paths.towards.
     """
-    found = _found(name.removeprefix("hn."))
-    texts = [inspect.getdoc(made) or "" for _, made in found]
-    signatures = [str(inspect.signature(made)).replace("'", "") for _, made in found]
+    classes = _found(name.removeprefix("hn."))
+    texts = [inspect.getdoc(value) or "" for _, value in classes]
+    signatures = [str(inspect.signature(value)).replace("'", "") for _, value in classes]
     if as_json:
         rows = [
             {"name": name, "kind": kind, "signature": signature, "text": text}
-            for (kind, _), signature, text in zip(found, signatures, texts, strict=True)
+            for (kind, _), signature, text in zip(classes, signatures, texts, strict=True)
         ]
         print_json(rows[0] if len(rows) == 1 else rows)
         return
-    for (kind, made), signature, text in zip(found, signatures, texts, strict=True):
+    for (kind, value), signature, text in zip(classes, signatures, texts, strict=True):
         click.echo(f"{name}{signature}\n{'-' * 79}\n{_plain(text)}\n")
-        if others := _constructors(made):
+        if others := _constructors(value):
             click.echo(f"Other constructors: {', '.join(f'{name}.{other}' for other in others)}\n")
         if kind in _TABLES:
             click.echo(f'In an experiment file:\n\n    [{_TABLES[kind]}.x]\n    type = "{name}"\n')

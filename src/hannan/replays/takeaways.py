@@ -74,8 +74,8 @@ def take_rule(data: ReplayData, cell: Cell, choice: Comparator, names: list[Any]
     assert policies is not None
     sample = sample_of(environment, policies, data.rounds, cell.seed)
     assert sample is not None
-    found = data.columns
-    features = Features({name: column_of(kind) for name, kind in found.kinds.items()})
+    columns = data.columns
+    features = Features({name: column_of(kind) for name, kind in columns.kinds.items()})
 
     def rows() -> Iterator[Any]:
         return data.environment.rows(data.rounds)  # type: ignore[union-attr]
@@ -89,7 +89,7 @@ def take_rule(data: ReplayData, cell: Cell, choice: Comparator, names: list[Any]
         if number in places:
             X[places[number]] = features.encode(row)
     model = model_of(fit_rule(choice.name, X, sample.losses), X)
-    return Rule(choice.name, names, features, model, found.decimal, found.unread)
+    return Rule(choice.name, names, features, model, columns.decimal, columns.unread)
 
 
 def train_decider(

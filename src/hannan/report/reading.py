@@ -37,10 +37,14 @@ def clear_over_data(first: LearnerResults, second: LearnerResults) -> bool:
     """Return whether the second learner's loss is clearly larger, by an interval over rounds."""
     curves = []
     for results in (first, second):
-        found = [r["result"]["curve"] for r in results.records]
-        if any(c["t"] != found[0]["t"] or c["loss"] is None or None in c["loss"] for c in found):
+        courses = [r["result"]["curve"] for r in results.records]
+        if any(
+            c["t"] != courses[0]["t"] or c["loss"] is None or None in c["loss"] for c in courses
+        ):
             return True  # the curves are not comparable, so only the seeds count
-        curves.append({**found[0], "loss": np.mean([c["loss"] for c in found], axis=0).tolist()})
+        curves.append(
+            {**courses[0], "loss": np.mean([c["loss"] for c in courses], axis=0).tolist()}
+        )
     gap = OverData(curves).interval(1, 0)
     return gap is None or gap[0] > 0.0
 

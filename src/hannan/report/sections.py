@@ -234,15 +234,15 @@ def gather(records: Iterable[Record], times: Times) -> list[Section]:
         where = _canonical(cell, "environment", "policies", "shared", "horizon", "data")
         who = _canonical(cell, "learner", "shared_with_learner", "hannan")
         sections.setdefault(where, {}).setdefault(who, []).append(record)
-    found = []
+    groups = []
     for group in sections.values():
         tables = [records[0]["cell"]["learner"] for records in group.values()]
         labels = _numbered([str(table.get("title") or table["name"]) for table in tables])
         pairs = zip(labels, group.values(), strict=True)
-        found.append([LearnerResults(label, records, times) for label, records in pairs])
-    environments = [learners[0].records[0]["cell"]["environment"] for learners in found]
+        groups.append([LearnerResults(label, records, times) for label, records in pairs])
+    environments = [learners[0].records[0]["cell"]["environment"] for learners in groups]
     names = _numbered([environment["name"] for environment in environments])
-    return [Section(name, learners) for name, learners in zip(names, found, strict=True)]
+    return [Section(name, learners) for name, learners in zip(names, groups, strict=True)]
 
 
 def _numbered(names: list[str]) -> list[str]:
