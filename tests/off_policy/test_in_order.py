@@ -27,7 +27,7 @@ def test_actions_that_alternate_pass():
 
 def test_one_draw_for_several_rows_is_refused():
     actions, p = uniform(n=300)
-    with pytest.raises(PropensityError, match=r"that follow a row with .* make one row of them"):
+    with pytest.raises(PropensityError, match=r"that follow a row with .* merge them into one row"):
         check_propensities(np.repeat(actions, 5), np.repeat(p, 5), in_order=True)
     check_propensities(np.repeat(actions, 5), np.repeat(p, 5))
 

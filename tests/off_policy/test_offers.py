@@ -80,7 +80,7 @@ def test_none_is_a_name_and_an_empty_cell_is_an_error():
     df["offer"] = df["offer"].replace({"none": "NA", "5%": "null"})
     assert Log.from_frame(df, **NAMED).names == ("10%", "NA", "free shipping", "null")
     df.loc[3, "offer"] = None
-    with pytest.raises(hn.ParameterError, match=r"1 of 100 rows have no action .* row 3"):
+    with pytest.raises(hn.ParameterError, match=r"In 1 of 100 rows, .* has no action; .* row 3"):
         Log.from_frame(df, **NAMED)
 
 
@@ -90,7 +90,7 @@ def test_columns_that_are_needed_must_be_named(lacking):
     named |= {"reward": None} if lacking == "reward" else {}
     with pytest.raises(hn.ParameterError, match=f"A log needs action=.*{lacking}=None") as told:
         Log.from_frame(frame(20), **named)
-    assert "'estimate' if they were not logged" in str(told.value)
+    assert "not logged, pass propensity='estimate'" in str(told.value)
     assert "0.25" not in str(told.value)  # which would be typed, whatever the propensities were
 
 
@@ -109,7 +109,8 @@ def test_rewards_and_losses_are_alternatives():
 
 @pytest.mark.parametrize(
     ("names", "message"),
-    [("ab", "list of names"), (["a", "a"], "'a' twice"), (["a", None], "A name is text"),
+    [("ab", "list of names"), (["a", "a"], "'a' twice"),
+     (["a", None], "non-empty text or a number; got None"), (["a", ""], "non-empty text .* got ''"),
      (["a"], "needs as many names; got 1")],
 )  # fmt: skip
 def test_names_that_tell_nothing_are_refused(names, message):
@@ -278,7 +279,7 @@ def test_differences_use_that_both_means_come_from_the_same_rounds(estimator):
     found = evaluate(log, rule, estimator, against=rule)
     assert found.difference.value == 0.0
     assert found.difference.standard_error == 0.0
-    assert "than the compared policy's" in str(found)
+    assert "than the other policy's mean" in str(found)
     ips = evaluate(log, rule, "ips")
     ratios = np.array(
         [(rule(x) == log.names[a]) / p
@@ -316,7 +317,9 @@ def test_useless_contexts_do_not_widen_the_interval():
     )
     found = evaluate(vectors, "none")
     assert found.estimator == "snips"
-    assert any(note.startswith("by snips, because predictions do not") for note in found.notes)
+    assert any(
+        note.startswith("estimated by snips, because predictions do not") for note in found.notes
+    )
     assert evaluate(vectors, "none", "dr").estimator == "dr"
 
 

@@ -391,7 +391,7 @@ def test_what_cannot_be_recorded_is_refused():
         Recorder(hn.ContextSemiBanditFTPL(hn.oracles.Subsets(4, 2)))
     with pytest.raises(hn.ParameterError, match="noise='fresh'"):
         Recorder(hn.ContextFTPL(hn.oracles.AllPolicies(2, 2), noise="once"))
-    with pytest.raises(hn.ParameterError, match="its n_actions="):
+    with pytest.raises(hn.ParameterError, match="pass n_actions= to FunctionOracle"):
         Recorder(hn.ContextFTPL(hn.oracles.FunctionOracle(lambda *_: None), contexts=[0]))
     oracle = hn.oracles.AllPolicies(1, K)
     known = Recorder(hn.PlayoutFTPL(oracle, horizon=9, seed=0), draws=20)

@@ -58,7 +58,7 @@ def test_a_function_may_ask_what_there_is():
     actions = [policy(*asked) for asked in zip(log.contexts, log.available, strict=True)]
     assert np.array_equal(probabilities(policy, log), probabilities(actions, log))
     assert evaluate(log, policy).value == evaluate(log, actions).value
-    with pytest.raises(hn.ParameterError, match=r"Give a function policy\(context, available\)"):
+    with pytest.raises(hn.ParameterError, match=r"Pass a function policy\(context, available\)"):
         evaluate(log, lambda context: 2)
 
 
@@ -91,7 +91,7 @@ def test_functions_that_hide_their_arguments_are_asked_about_contexts_alone():
     ],
 )
 def test_a_learner_of_other_actions_is_refused(make, own):
-    with pytest.raises(hn.ParameterError, match=f"it has {own}, the log {K}"):
+    with pytest.raises(hn.ParameterError, match=f"has {own} actions, but the log has {K}"):
         evaluate(draw(10), make(own))
 
 

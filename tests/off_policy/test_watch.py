@@ -160,10 +160,10 @@ def test_every_centred_step_is_a_supermartingale():
         q, losses, values = centred_round(rng)
         targets = [0, 1, 2, None]
         sides = np.array([losses, 1.0 - losses])
-        targets = np.array(
+        means = np.array(
             [[f[target] if target is not None else f @ q for f in sides] for target in targets]
         )
-        tau = targets[:, :, None] - evidence.THETA * (sides @ q)[None, :, None]
+        tau = means[:, :, None] - evidence.THETA * (sides @ q)[None, :, None]
         mean = 0.0
         for a in range(3):
             held, sums = shares(targets, a, None), np.zeros((5, 2, len(evidence.RATE)))
@@ -445,7 +445,7 @@ def test_where_a_choice_is_not_available_a_policy_does_what_is_played():
     assert sums(restricted) == pytest.approx(np.array(expected), abs=1e-6)
     found = restricted.intervals()
     assert (found["always 0"].unavailable, found["mixed"].unavailable) == (10, 10)
-    assert "not available in 10 rounds" in str(restricted)
+    assert "; unavailable in 10 rounds" in str(restricted)
 
 
 def test_policies_that_know_what_is_available():
@@ -460,13 +460,14 @@ def test_policies_that_know_what_is_available():
     watch.add_decision(1, "x", 2, propensity=0.5)
     assert asked == [[0, 2], [0, 1, 2]]
     assert watch.intervals()["first"].unavailable == 0
-    with pytest.raises(hn.ParameterError, match="give Watch its n_actions="):
+    with pytest.raises(hn.ParameterError, match="pass n_actions= to Watch"):
         Watch({"first": first}).add_decision(0, "x", 2, propensity=0.5)
     wrong = Watch({"wrong": lambda context, available: 1}, n_actions=3)
-    with pytest.raises(hn.ParameterError, match="'wrong' chooses action 1, where only"):
+    with pytest.raises(hn.ParameterError, match=r"'wrong' chooses action 1, but only \[0, 2\]"):
         wrong.add_decision(0, None, 2, propensity=0.5, available=[0, 2])
     distribution = Watch({"distribution": lambda context, available: half(context)}, n_actions=3)
-    with pytest.raises(hn.ParameterError, match="'law' chooses action 1, where only"):
+    message = r"'distribution' chooses action 1, but only \[0, 2\]"
+    with pytest.raises(hn.ParameterError, match=message):
         distribution.add_decision(0, None, 2, propensity=0.5, available=[0, 2])
 
 
@@ -494,7 +495,7 @@ def test_weights_may_come_with_the_loss():
     at_once.add_decision("a", None, 1, weight=4.0)
     later.add_decision("a", None, 1)
     assert (sums(at_once) == sums(later)).all()  # reserves do not look at weights
-    with pytest.raises(hn.ParameterError, match="probability of decision 'a' is not known"):
+    with pytest.raises(hn.ParameterError, match="probability of decision 'a' is unknown"):
         later.add_loss("a", 0.5)
     at_once.add_loss("a", 0.5)
     later.add_loss("a", 0.5, weight=4.0)
@@ -567,7 +568,7 @@ def test_logs_that_do_not_fit_are_refused():
     before = content(watch)
     for options, match in (
         ({"inverse": "draws"}, "'inverse'"),
-        ({"inverse": "weights"}, "this one has none"),
+        ({"inverse": "weights"}, "this log has none"),
         ({"without_feedback": -1}, "'without_feedback'"),
         ({"without_feedback": 0.5}, "'without_feedback'"),
     ):
@@ -603,20 +604,25 @@ def decision(number=5, action=1):
         (lambda w: w.add_loss(0, "bad"), hn.InputTypeError, "number"),
         (lambda w: w.add_loss(0, None), hn.HannanError, "loss"),
         (lambda w: w.add_loss(0, [0.1, 0.2]), hn.LossError, "one number"),
-        (lambda w: w.add_loss(0, 0.5, weight=2.0), hn.ParameterError, "known since it was made"),
-        (lambda w: w.add_loss(99, 0.5), hn.DecisionError, "answered or forgotten already, or"),
-        (lambda w: w.add_loss(1, 0.5), hn.DecisionError, "answered or forgotten already"),
-        (lambda w: w.add_loss(2, 0.5), hn.DecisionError, "answered or forgotten already"),
-        (lambda w: w.add_loss(None, 0.5), hn.InputTypeError, "A decision is a Decision"),
-        (lambda w: w.add_loss(True, 0.5), hn.InputTypeError, "A decision is a Decision"),
-        (lambda w: w.abandon(1), hn.DecisionError, "answered or forgotten already"),
-        (lambda w: w.abandon(0.0), hn.InputTypeError, "A decision is a Decision"),
-        (lambda w: w.withdraw(77), hn.DecisionError, "answered or forgotten already"),
-        (lambda w: w.add_decision(0, 0, 1, propensity=0.5), hn.DecisionError, "waits for its loss"),
-        (lambda w: w.add_decision("x" * 300, 0, 1), hn.InputTypeError, "up to 200 letters"),
-        (lambda w: w.add_decision([9], 0, 1), hn.InputTypeError, "A decision is a Decision"),
-        (lambda w: w.add_decision(9, 0, 3, propensity=0.5), hn.ParameterError, "action=3 is none"),
-        (lambda w: w.add_decision(9, 0, -1, propensity=0.5), hn.ParameterError, "=-1 is none"),
+        (lambda w: w.add_loss(0, 0.5, weight=2.0), hn.ParameterError,
+         "0 is already known. Leave out weight="),
+        (lambda w: w.add_loss(99, 0.5), hn.DecisionError,
+         "99 .* or was never added with add_decision"),
+        (lambda w: w.add_loss(1, 0.5), hn.DecisionError, "1 is not open: it has a loss"),
+        (lambda w: w.add_loss(2, 0.5), hn.DecisionError, "2 is not open: .* was abandoned"),
+        (lambda w: w.add_loss(None, 0.5), hn.InputTypeError, "must be a Decision, or its id"),
+        (lambda w: w.add_loss(True, 0.5), hn.InputTypeError, "must be a Decision, or its id"),
+        (lambda w: w.abandon(1), hn.DecisionError, "1 is not open: it has a loss"),
+        (lambda w: w.abandon(0.0), hn.InputTypeError, "must be a Decision, or its id"),
+        (lambda w: w.withdraw(77), hn.DecisionError, "77 is not open: .* or was never added"),
+        (lambda w: w.add_decision(0, 0, 1, propensity=0.5), hn.DecisionError,
+         "0 is already open. Use a different"),
+        (lambda w: w.add_decision("x" * 300, 0, 1), hn.InputTypeError, "at most 200 characters"),
+        (lambda w: w.add_decision([9], 0, 1), hn.InputTypeError, "must be a Decision, or its id"),
+        (lambda w: w.add_decision(9, 0, 3, propensity=0.5), hn.ParameterError,
+         "action=3 is not an available action"),
+        (lambda w: w.add_decision(9, 0, -1, propensity=0.5), hn.ParameterError,
+         "action=-1 is not an available action"),
         (lambda w: w.add_decision(9, 0, True), hn.InputTypeError, "single actions"),
         (lambda w: w.add_decision(9, 0, None), hn.InputTypeError, "single actions"),
         (lambda w: w.add_decision(9, 0, np.array([1, 2])), hn.InputTypeError, "single actions"),
@@ -630,19 +636,21 @@ def decision(number=5, action=1):
         (lambda w: w.add_decision(9, 0, 1, weight=math.inf), hn.ParameterError, "'weight'"),
         (lambda w: w.add_decision(9, 0, 1, weight=[1, 2]), hn.ParameterError, "'weight'"),
         (lambda w: w.add_decision(9, 0, 1, weight=2, propensity=1), hn.ParameterError, "not both"),
-        (lambda w: w.add_decision(9, 0, 1, available=[0, 2]), hn.ParameterError, "=1 is none"),
+        (lambda w: w.add_decision(9, 0, 1, available=[0, 2]), hn.ParameterError,
+         "action=1 is not an available action"),
         (lambda w: w.add_decision(9, 0, 1, available=[7]), hn.ParameterError, "'available'"),
         (lambda w: w.add_decision(9, 0, 1, available="01"), hn.InputTypeError, "available="),
-        (lambda w: w.add_decision(decision(), 0), hn.ParameterError, "give it alone"),
-        (lambda w: w.add_decision(decision(action=8)), hn.ParameterError, "action=8 is none"),
+        (lambda w: w.add_decision(decision(), 0), hn.ParameterError, "pass it alone"),
+        (lambda w: w.add_decision(decision(action=8)), hn.ParameterError,
+         "action=8 is not an available action"),
         (lambda w: w.add_decision(9, "fail", 1), ZeroDivisionError, "by zero"),
         (lambda w: w.add_decision(9, "float", 1), hn.InputTypeError, "'rule' must be an action"),
         (lambda w: w.add_decision(9, "text", 1), hn.InputTypeError, "'rule' must be an action"),
         (lambda w: w.add_decision(9, "bool", 1), hn.InputTypeError, "'rule' must be an action"),
         (lambda w: w.add_decision(9, "none", 1), hn.InputTypeError, "'rule' must be an action"),
-        (lambda w: w.add_decision(9, "high", 1), hn.ParameterError, "actions from 0 to 2; got 3"),
-        (lambda w: w.add_decision(9, "sum", 1), hn.ParameterError, "of sum 1"),
-        (lambda w: w.add_decision(9, "nan", 1), hn.ParameterError, "of sum 1"),
+        (lambda w: w.add_decision(9, "high", 1), hn.ParameterError, "an action from 0 to 2; got 3"),
+        (lambda w: w.add_decision(9, "sum", 1), hn.ParameterError, "3 actions, which sum to 1"),
+        (lambda w: w.add_decision(9, "nan", 1), hn.ParameterError, "3 actions, which sum to 1"),
         (lambda w: w.add_decision(9, "short", 1), hn.ParameterError, "of 3 actions"),
         (lambda w: w.add_decision(9, "whole", 1), hn.ParameterError, "probabilities"),
         (lambda w: w.add_decision(9, "table", 1), hn.InputTypeError, "'rule' must be an action"),
@@ -676,11 +684,11 @@ def test_refused_calls_change_nothing(call, error, match):
         ({"policies": None}, hn.ParameterError, "'policies'"),
         ({"policies": {}}, hn.ParameterError, "'policies'"),
         ({"policies": [0, 1]}, hn.ParameterError, "'policies'"),
-        ({"policies": {0: 0}}, hn.ParameterError, "names are words"),
-        ({"policies": {" ": 0}}, hn.ParameterError, "names are words"),
-        ({"policies": {"a\nb": 0}}, hn.ParameterError, "names are words"),
+        ({"policies": {0: 0}}, hn.ParameterError, "names are non-blank lines"),
+        ({"policies": {" ": 0}}, hn.ParameterError, "names are non-blank lines"),
+        ({"policies": {"a\nb": 0}}, hn.ParameterError, "names are non-blank lines"),
         ({"policies": {"a": 3}, "n_actions": 3}, hn.ParameterError, "0 to 2; got 3"),
-        ({"policies": {"a": -1}}, hn.ParameterError, "actions from 0; got -1"),
+        ({"policies": {"a": -1}}, hn.ParameterError, "from 0 to 2147483647; got -1"),
         ({"policies": {"a": True}}, hn.InputTypeError, "must be an action"),
         ({"policies": {"a": [0, 1]}}, hn.InputTypeError, "must be an action"),
         ({"policies": {"a": "0"}}, hn.InputTypeError, "must be an action"),
@@ -704,7 +712,9 @@ def test_too_many_open_rounds_are_refused(monkeypatch):
     watch = Watch({"always 0": 0})
     for number in range(3):
         watch.add_decision(number, None, 0, propensity=0.5)
-    with pytest.raises(hn.DecisionError, match="never come, by abandon"):
+    with pytest.raises(
+        hn.DecisionError, match=r"^3 decisions are open.* call abandon\(decision\) for"
+    ):
         watch.add_decision(3, None, 0, propensity=0.5)
     watch.abandon(0)
     watch.add_decision(3, None, 0, propensity=0.5)
@@ -757,16 +767,16 @@ def test_the_table_reads_as_sentences():
     watch.add_decision("x", 0, 1, propensity=0.5)
     lines = str(watch).splitlines()
     assert lines[0] == (
-        "After 3,003 rounds, 1 open, 2 never answered. With probability 0.95, at all times at once:"
+        "After 3,003 rounds, 1 open, 2 abandoned, 95 % anytime-valid confidence intervals:"
     )
     assert lines[1].split("  ")[0] == "policy"
-    assert lines[2].startswith("(what is played)")
+    assert lines[2].startswith("(played actions)")
     assert lines[3].endswith("worse")
     assert lines[4].endswith("better")
     found = watch.intervals()
     assert found["good"].verdict == "worse"
     assert found["bad"].verdict == "better"
-    assert str(found["bad"]).startswith("bad: mean loss from 0.")
+    assert str(found["bad"]).startswith("bad: mean loss 0.")
     frame = watch.to_frame()
     assert list(frame["policy"]) == ["good", "bad"]
     assert list(zip(frame["loss_low"], frame["loss_high"], strict=True)) == [
@@ -932,8 +942,8 @@ def test_a_log_with_names_and_rewards_is_answered_in_its_own_terms():
         assert said.verdict == other.verdict
     assert ours.played() == pytest.approx([high - x * (high - low) for x in theirs.played()[::-1]])
     assert "mean reward" in str(ours)
-    assert "our gain over it" in str(ours)
-    assert "our gain over it" in str(ours.intervals()["red"])
+    assert "gain over policy, per round" in str(ours)
+    assert "gain of the played actions" in str(ours.intervals()["red"])
     found = ours.to_frame()
     value = hn.off_policy.evaluate(named, "red", "ips").value
     assert found["reward_low"][0] <= found["estimate"][0] <= found["reward_high"][0]

@@ -195,13 +195,15 @@ def test_a_policy_that_fails_stops_nothing_half_way():
 def test_a_policy_outside_the_actions_is_refused():
     with pytest.raises(hn.ParameterError, match="must have the 3 actions"):
         Watched(exact(), Watch(n_actions=2))
-    with pytest.raises(hn.ParameterError, match="actions from 0 to 2"):
+    with pytest.raises(hn.ParameterError, match="an action from 0 to 2; got 3"):
         Watched(exact(), Watch({"always 3": 3})).act(0)
     with pytest.raises(hn.ParameterError, match="'watch'"):
         Watched(exact(), {"always 0": 0})
     with pytest.raises(hn.ParameterError, match="'learner'"):
         Watched("learner", Watch(n_actions=3))
-    with pytest.raises(hn.ParameterError, match="A Watched is for learners of single actions"):
+    with pytest.raises(
+        hn.ParameterError, match="A Watched needs a learner of single actions; Subsets"
+    ):
         Watched(hn.ContextSemiBanditFTPL(hn.oracles.Subsets(4, 2)), Watch(n_actions=4))
 
 

@@ -390,7 +390,7 @@ def _bounds(log: Log, loss_range: Any) -> LossRange:
     if least < low or most > high:
         raise ParameterError(
             f"loss_range={loss_range} does not contain the {_PLURAL[log.unit]} of the log, which "
-            f"range from {least:g} to {most:g}."
+            f"range from {least:g} to {most:g}. Pass a wider range."
         )
     return low, high
 
@@ -667,7 +667,7 @@ def _notes(ratios: FloatArray, interval: str, cut: int) -> list[str]:
     n, total = len(ratios), float(ratios.sum())
     if not total:
         return ["the policy never chooses the logged action"]
-    notes = [f"{cut} weights were cut: intervals do not include this bias"] if cut else []
+    notes = [f"clip= cut {cut} of {n} weights: intervals do not include this bias"] if cut else []
     effective = _effective(ratios)
     if effective < _FEW and interval != "bernstein":
         notes.append(f"effective sample size {effective:.0f}: do not trust the interval")

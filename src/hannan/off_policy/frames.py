@@ -285,7 +285,7 @@ def _check_whole(actions: list[Any], column: str) -> None:
     empty = [i for i, each in enumerate(actions) if missing(each) or each == ""]
     if empty:
         raise ParameterError(
-            f"{len(empty)} of {len(actions)} rows have no action in column {column!r}; the first "
+            f"In {len(empty)} of {len(actions)} rows, column {column!r} has no action; the first "
             f"is row {empty[0]}. A log needs every action, because leaving out rows by their "
             "action biases all estimates. Fill in the actions, for example with 'none'."
         )

@@ -537,7 +537,7 @@ class Log:
             single = isinstance(name, str | int | float) and not isinstance(name, bool)
             if not single or name == "" or name != name:
                 raise InputTypeError(
-                    f"The name of an action must be text or a number; got {name!r:.100}."
+                    f"The name of an action must be non-empty text or a number; got {name!r:.100}."
                 )
         if len({*names}) < len(names):
             twice = next(name for i, name in enumerate(names) if name in names[:i])

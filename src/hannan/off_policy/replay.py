@@ -79,7 +79,7 @@ class LogReplay(Logged):
         log, full = self.log, self.method == "importance"
         if horizon > len(log):
             raise ParameterError(
-                f"The log has {len(log)} rounds; got a horizon of {horizon} rounds."
+                f"horizon={horizon} is longer than the log. Pass at most {len(log)}."
             )
         floor = log.propensities.min() if self.floor is None else self.floor
         c = Means(self.baseline).before(log.losses)

@@ -76,7 +76,7 @@ def check_policies(
         raise refuse(owner, "policies", accepted, policies)
     for name, policy in policies.items():
         if not isinstance(name, str) or not name.strip() or "\n" in name:
-            raise refuse(owner, "policies", f"{accepted}; names are one line of text", policies)
+            raise refuse(owner, "policies", f"{accepted}; names are non-blank lines", policies)
         if isinstance(policy, Learner):
             raise InputTypeError(
                 f"The policy {name!r} is a learner, which changes with every round. Pass its "
@@ -157,16 +157,16 @@ def _action(name: str, found: Any, n_actions: int | None, places: Places) -> int
     whole = isinstance(found, int | np.integer) and not isinstance(found, bool | np.bool_)
     if not whole and isinstance(found, np.ndarray) and found.ndim == 0:
         whole = found.dtype.kind in "iu"
-    top = "" if n_actions is None else f" to {n_actions - 1}"
+    top = (n_actions or 2**31) - 1
     if not whole:
         raise InputTypeError(
-            f"The policy {name!r} must be an action, an integer from 0{top}, or a function of a "
-            "context that returns an action or the probabilities of all actions; got "
+            f"The policy {name!r} must be an action, an integer from 0 to {top}, or a function "
+            "of a context that returns an action or probabilities of all actions; got "
             f"{short(found)}."
         )
-    if not 0 <= int(found) < (2**31 if n_actions is None else n_actions):
+    if not 0 <= int(found) <= top:
         raise ParameterError(
-            f"The policy {name!r} must choose an action from 0{top}; got {int(found)}."
+            f"The policy {name!r} must choose an action from 0 to {top}; got {int(found)}."
         )
     return int(found)
 

@@ -633,7 +633,7 @@ class Watch(Parametrised):
         statements, (low, high) = self.intervals().values(), self.played()
         counts = (len(self._open), "open"), (self._abandoned, "abandoned")
         apart = "".join(f", {count:,} {what}" for count, what in counts if count)
-        sure = f"{100 * self.confidence:g} % anytime-valid confidence intervals:"
+        n, sure = self.rounds, f"{100 * self.confidence:g} % anytime-valid confidence intervals:"
         head, mean, gap = ("regret against policy", "{:.4f} to {:.4f}", "{:,.1f} to {:,.1f}")
         if self.rewards is not None:
             head, mean, gap = ("gain over policy, per round", *["{:.4g} to {:.4g}"] * 2)
@@ -642,7 +642,7 @@ class Watch(Parametrised):
         for each in statements:
             loss = mean.format(*self._shown(each.loss))
             regret = gap.format(*(each.regret if self.rewards is None else each.gain))
-            note = f"; unavailable in {each.unavailable:,} rounds" if each.unavailable else ""
+            note = f"; unavailable in {m:,} round{'s' * (m > 1)}" if (m := each.unavailable) else ""
             rows.append((each.name, loss, regret, each.verdict + note))
         warning = []
         if any(each.contradicts for each in statements) or low > high:
@@ -650,7 +650,7 @@ class Watch(Parametrised):
                 "Some intervals contradict each other. Check that actions are drawn with the "
                 "stated probabilities, and that losses are fixed before the actions are drawn."
             )
-        return f"After {self.rounds:,} rounds{apart}, {sure}", rows, warning
+        return f"After {n:,} round{'s' * (n != 1)}{apart}, {sure}", rows, warning
 
     # For learners and Deciders ----------------------------------------------------------------
 
