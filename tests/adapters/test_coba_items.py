@@ -163,15 +163,19 @@ def test_rules_of_your_own_are_played_with_any_context():
 @pytest.mark.parametrize(
     ("context", "actions", "said"),
     [
-        (None, [], "listed actions"),
+        (None, [], r"needs a list of actions; coba offered \[\]"),
         (None, ["news", "sport"], "no features"),
         (None, [None, [1.0, 2.0]], "no features"),
         (None, [[1.0, 2.0], [1.0, 2.0]], "more than once"),
         (None, [[1.0, 2.0], [1.0]], "action 0 has 2, and action 1 has 1"),
         (None, [[1.0, 2.0], [1.0, np.nan]], "finite"),
         (None, [[1.0, "red"], [1.0, "blue"]], "action must be numbers.*action_encoding="),
-        (None, [{"a": 1.0}, {"a": 2.0}], "action by names.*action_encoding="),
-        (None, [[1.0, 2.0, 3.0], [1.0, 2.0, 4.0]], "actions with 2; got 0 and 3"),
+        (None, [{"a": 1.0}, {"a": 2.0}], "named features of the action.*action_encoding="),
+        (
+            None,
+            [[1.0, 2.0, 3.0], [1.0, 2.0, 4.0]],
+            "actions with 2, as in the first round; got 0 and 3",
+        ),
         ("rain", [[1.0, 2.0], [2.0, 1.0]], "got 'rain'"),
     ],
 )
@@ -196,8 +200,8 @@ def test_learners_and_options_that_do_not_go_together_are_refused():
     plain = hn.ContextSemiBanditFTPL(hn.oracles.AllPolicies(1, 2), seed=0)
     for given, options, said in (
         (bandit(), {}, "pass actions='items'"),
-        (plain, {"actions": "items"}, "needs a learner for described actions"),
-        (plain, {"action_encoding": 4}, "goes with actions='items'"),
+        (plain, {"actions": "items"}, "needs a learner for actions with features"),
+        (plain, {"action_encoding": 4}, "so it needs actions='items'"),
         (bandit(), {"actions": "items", "action_encoding": 0}, "'action_encoding'"),
         (bandit(), {"actions": "items", "action_encoding": ["a", "a"]}, "'action_encoding'"),
     ):
@@ -205,13 +209,13 @@ def test_learners_and_options_that_do_not_go_together_are_refused():
             CobaLearner(given, **options)
     for make, options, said in (
         (lambda K: bandit(), {}, "pass actions='items'"),
-        (lambda K: plain, {"actions": "items"}, "needs a learner for described actions"),
+        (lambda K: plain, {"actions": "items"}, "needs a learner for actions with features"),
     ):
         with pytest.raises(hn.ParameterError, match=said):
             CobaLearner(make, **options).predict(None, [[1.0], [2.0]])
     made = CobaLearner(lambda K: bandit(), actions="items")
     assert made.predict(None, [[1.0], [2.0]])[0] in ([1.0], [2.0])
-    with pytest.raises(hn.ContextError, match="does not list"):
+    with pytest.raises(hn.ContextError, match=r"\['colour=red'\]; .* are \['price'\]"):
         FromCoba(sparse(), actions="items", action_encoding=["price"])
     with pytest.raises(hn.ParameterError, match="action_encoding"):
         FromCoba(dense(), action_encoding=4)
@@ -260,8 +264,11 @@ def test_logs_of_items_come_back_as_they_were():
 def test_logs_of_items_that_cannot_be_converted_are_refused():
     row = {"context": 1, "actions": [[1.0], [2.0]], "reward": 0.5, "probability": 0.5}
     for given, said in (
-        ({**row, "action": [3.0]}, "not among those offered"),
-        ({"context": 1, "action": [1.0], "reward": 0.5, "probability": 0.5}, "not among"),
+        ({**row, "action": [3.0]}, r"\[3.0\] is not one of the offered actions"),
+        (
+            {"context": 1, "action": [1.0], "reward": 0.5, "probability": 0.5},
+            "is not one of the offered",
+        ),
         ({**row, "action": [1.0], "actions": [[1.0], [1.0]]}, "more than once"),
     ):
         with pytest.raises(hn.ParameterError, match=said):
@@ -320,7 +327,11 @@ def test_environments_that_coba_cannot_play_are_refused():
     log = hn.off_policy.Log([hn.Menu(None, [[1.0]])], [0], [0.5], [1.0], 1)
     arrays = hn.environments.FromArrays(None, [[0.0, 2.0]])
     for given, options, said in (
-        (hn.environments.ItemPunisher(), {"horizon": 3}, "depend on what is played"),
+        (
+            hn.environments.ItemPunisher(),
+            {"horizon": 3},
+            "ItemPunisher depend on the learner's actions",
+        ),
         (log.environment(), {}, "log_to_coba"),
         (Items(), {}, "horizon="),
         (Items(), {"horizon": 0}, "'horizon'"),

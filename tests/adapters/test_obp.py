@@ -126,13 +126,13 @@ def test_bad_feedback_is_refused(changes, message):
 
 @pytest.mark.parametrize("given", [3, None, "feedback", [1, 2]])
 def test_what_is_no_dictionary_is_refused(given):
-    with pytest.raises(hn.InputTypeError, match="takes a dictionary"):
+    with pytest.raises(hn.InputTypeError, match="needs a dictionary"):
         log_from_obp(given)
 
 
 def test_sets_of_actions_have_to_be_left_out_by_hand():
     log = Log(None, [0, 1], [1.0, 0.0], [0.5, 0.5], 3, available=[[0, 1], None])
-    with pytest.raises(hn.ParameterError, match="no field for the actions available"):
+    with pytest.raises(hn.ParameterError, match="no field for the available actions"):
         log_to_obp(log)
     assert log_to_obp(dataclasses.replace(log, available=None))["n_rounds"] == 2
     assert log_to_obp(dataclasses.replace(log, available=[None, None]))["n_rounds"] == 2
@@ -152,7 +152,11 @@ def test_what_is_missing_is_named():
     ("log", "options", "message"),
     [
         (Log(None, [0], [2.0], [0.5], 2), {}, "losses in"),
-        (Log(["a"], [0], [1.0], [0.5], 2), {}, "rows of numbers"),
+        (
+            Log(["a"], [0], [1.0], [0.5], 2),
+            {},
+            "convert the contexts of the log to feature vectors",
+        ),
         (Log(None, [0], [1.0], [0.5], 2), {"inverse": "weights"}, "with weights="),
         (Log(None, [0], [1.0], [0.5], 2), {"inverse": "other"}, "'inverse'"),
         (Log(None, [0], [1.0], [0.5], 2), {"action_context": [[1.0]]}, "'action_context'"),
@@ -255,26 +259,26 @@ def test_logs_of_items_go_there_and_back():
     assert log_from_obp(found, action_context=found["action_context"]) == log
     menus = [hn.Menu(None, [[1.0], [2.0]]), hn.Menu(None, [[1.0], [3.0]]), hn.Menu(None, [[1.0]])]
     for some in (menus[:2], menus[::2]):
-        with pytest.raises(hn.ParameterError, match="round 1 of the log offers others"):
+        with pytest.raises(hn.ParameterError, match="round 1 of the log offers other items than"):
             log_to_obp(Log(some, [0, 0], [0.0, 1.0], [0.5, 0.5], 2))
 
 
 @pytest.mark.parametrize(
     ("items", "message"),
     [
-        ([[1.0], [2.0]], "all 3 items"),
-        ([1.0, 2.0, 3.0], "one in each row"),
-        ([[1.0], [2.0, 3.0], [4.0]], "takes numbers"),
-        ([["a"], ["b"], ["c"]], "takes numbers"),
-        ("item_context.csv", "takes numbers"),
+        ([[1.0], [2.0]], r"shape \[3, q\], .* got \(2, "),
+        ([1.0, 2.0, 3.0], r"one row of q features per item .* got \(3,\)"),
+        ([[1.0], [2.0, 3.0], [4.0]], "needs numbers, one row per item"),
+        ([["a"], ["b"], ["c"]], "needs numbers, one row per item"),
+        ("item_context.csv", "needs numbers, one row per item"),
         ([[1.0], [np.nan], [2.0]], "feature 0 of action 1"),
         (np.empty((3, 0)), "at least one feature"),
-        (item_context(item_id=[0, 1, 1]), "1 is there twice"),
-        (item_context(item_id=[0, 1, 3]), "3 is none of them"),
-        (item_context(item_id=["a", "b", "c"]), "'a' is none of them"),
+        (item_context(item_id=[0, 1, 1]), "1 occurs twice"),
+        (item_context(item_id=[0, 1, 3]), "3 is not one of them"),
+        (item_context(item_id=["a", "b", "c"]), "'a' is not one of them"),
         (item_context()[:2], "1 is missing"),
-        (item_context(item_id=None)[:2], "all 3 items"),
-        (item_context(item_feature_1=["a", None, "b"]), "row 1 of the column 'item_feature_1'"),
+        (item_context(item_id=None)[:2], r"shape \[3, q\], .* got \(2, "),
+        (item_context(item_feature_1=["a", None, "b"]), "Row 1 of the column 'item_feature_1'"),
         (item_context(item_feature_0=[1.0, "b", 2.0]), "column 'item_feature_0'"),
         (item_context(item_feature_0=None, item_feature_1=None), "no column of features"),
     ],

@@ -118,10 +118,13 @@ def test_bad_logs_are_refused_by_name(lines, said):
     ("given", "said"),
     [
         ({"actions": [1, 1, 0]}, None),
-        ({"actions": [2, 1, 0]}, "Round 0 offers 2"),
-        ({"n_actions": 2, "actions": [0, 1, 0]}, "too few"),
+        ({"actions": [2, 1, 0]}, "Round 0 has the actions 0 to 1; its action is 2"),
+        ({"n_actions": 2, "actions": [0, 1, 0]}, "n_actions=2 is too small: round 1 has 3 actions"),
         ({"available": [[0], [0], [0]]}, "leave out available"),
-        ({"contexts": [hn.Menu(None, [[1.0], [2.0]]), 3, 4]}, "all contexts"),
+        (
+            {"contexts": [hn.Menu(None, [[1.0], [2.0]]), 3, 4]},
+            "All contexts .* must be menus; round 1 has 3",
+        ),
     ],
 )
 def test_logs_check_their_menus(given, said):
@@ -170,4 +173,4 @@ def test_a_log_whose_offers_stay_is_replayed_by_position(tmp_path):
 
 def test_other_policies_are_refused(dsjson):
     result = CliRunner().invoke(replay, [str(dsjson), "--value-range=-1,0", "--policies", "Stumps"])
-    assert "come and go" in str(result.exception)
+    assert "Stumps needs the same actions in every round" in str(result.exception)

@@ -218,7 +218,7 @@ def test_a_numerical_minimiser_agrees(function, setting, form):
         (
             b.self_tuned,
             {"feedback": "semi-bandit", "m": 2, "loss_range": (-1, 0), "total_delay": 9},
-            "differ in size",
+            r"sets of different sizes; got loss_range=\(-1.0, 0.0\) and total_delay=9",
         ),
         (b.self_tuned, {"squares": -1.0}, "'squares'"),
         (b.anytime, {"total_delay": 10**9}, "'total_delay'.*at most"),
@@ -253,7 +253,7 @@ def test_wrong_use_is_refused_by_name(function, change, message):
         ),
         (
             lambda: b.natarajan(100, dimension=1, d=3, n_actions=2, setting="separator"),
-            "transductive setting only",
+            "only the transductive setting; use form='corrected'",
         ),
         (lambda: b.playout(0, log_size=1.0), "'horizon' parameter of playout"),
         (lambda: b.playout(10, log_size=0.1), "N >= 2"),

@@ -193,11 +193,11 @@ def watch() -> hn.off_policy.Watch:
     """A watch with rounds of all kinds."""
     made = hn.off_policy.Watch({"always 0": 0, "always 2": 2}, n_actions=3)
     for t in range(12):
-        made.decided(t, None, 1 + t % 2, propensity=0.4, available=[1, 2] if t % 3 else None)
+        made.add_decision(t, None, 1 + t % 2, propensity=0.4, available=[1, 2] if t % 3 else None)
         if t % 2:
-            made.answered(t, t / 11)
-    made.decided("late", None, 0)
-    made.forgotten(0)
+            made.add_loss(t, t / 11)
+    made.add_decision("late", None, 0)
+    made.abandon(0)
     return made
 
 

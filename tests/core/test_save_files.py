@@ -146,7 +146,7 @@ def test_what_was_learned_must_be_of_the_kind_that_a_new_learner_has():
     for wrong in ([shape[0], 1], [1, shape[0]]):
         changed = copy.deepcopy(head)
         changed["arrays"][place]["shape"] = wrong
-        with pytest.raises(hn.DamagedFileError, match="with an invalid scores"):
+        with pytest.raises(hn.DamagedFileError, match="wrong value of scores"):
             read(resealed(changed, body))
     for part, name, wrong in (
         ("_step", "D", "much"),
@@ -158,7 +158,7 @@ def test_what_was_learned_must_be_of_the_kind_that_a_new_learner_has():
         changed = copy.deepcopy(head)
         assert name in changed["learner"]["learned"][part]["learned"]
         changed["learner"]["learned"][part]["learned"][name] = wrong
-        with pytest.raises(hn.DamagedFileError, match=f"with an invalid {name}"):
+        with pytest.raises(hn.DamagedFileError, match=f"wrong value of {name}, "):
             read(resealed(changed, body))
 
 

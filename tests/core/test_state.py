@@ -120,5 +120,5 @@ def test_a_class_adds_to_what_its_bases_store_or_takes_it_off():
     twin = reread(mine)
     assert (twin.count, twin._errors.tolist()) == (3, [0.0, 0.0])
     mine.count = -1
-    with pytest.raises(hn.DamagedFileError, match="with an invalid count"):
+    with pytest.raises(hn.DamagedFileError, match="an invalid Vocal: wrong value of count"):
         reread(mine)

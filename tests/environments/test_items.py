@@ -76,5 +76,7 @@ def test_parameters_are_checked(given):
 
 
 def test_a_learner_for_other_actions_is_refused_by_name():
-    with pytest.raises(hn.HannanError, match="same in every round"):
+    with pytest.raises(
+        hn.HannanError, match="LinearPolicies needs the same actions in every round"
+    ):
         hn.play(hn.bandit(10, seed=0), Items(), 10, seed=0)

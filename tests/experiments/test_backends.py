@@ -66,7 +66,9 @@ def test_another_run_completes_the_items_of_a_worker_that_died(backend, tmp_path
     results = dict(outcomes(chore, items, backend=backend, jobs=2))
     assert set(results) == {0, 1, 2}
     lost = [items[i] for i, result in results.items() if isinstance(result, Failure)]
-    assert all("worker failed, run again: " in results[item.number].error for item in lost)
+    assert all(
+        "a worker process failed; run again: " in results[item.number].error for item in lost
+    )
     assert (tmp_path / "mark").exists()
     again = [result for _, result in outcomes(chore, lost, backend=backend, jobs=2)]
     assert sorted(again) == [item.number**2 for item in lost]

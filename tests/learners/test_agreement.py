@@ -97,5 +97,5 @@ def test_numbers_that_no_game_leaves_are_refused(place, value):
     made.update(0.5, 0.5)
     assert np.array_equal(reread(made).numbers, made.numbers)
     made.numbers[place] = value
-    with pytest.raises(hn.DamagedFileError, match="Agreement whose numbers"):
+    with pytest.raises(hn.DamagedFileError, match="an invalid Agreement: wrong value of numbers"):
         reread(made)

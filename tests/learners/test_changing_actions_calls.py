@@ -206,7 +206,7 @@ def test_hidden_losses_of_actions_that_were_available_are_refused():
 
 def test_one_set_for_each_context_is_needed():
     learner = hn.ContextSemiBanditFTPL(ALL, seed=0)
-    with pytest.raises(hn.ParameterError, match="each of 2 contexts"):
+    with pytest.raises(hn.ParameterError, match=r"available= per context: 2 entries; got 1\."):
         learner.decide_many([0, 1], available=[[0]])
     with pytest.raises(hn.HannanError, match="available"):
         learner.decide_many([0, 1], available=[[0], [9]])

@@ -441,7 +441,7 @@ def test_refused_hints_are_told():
     )
     game(learner, [None] * 200, np.tile([1.0, 0.0], (200, 1)))
     assert learner.hint.refused > 0
-    assert f"refused in {learner.hint.refused} rounds" in str(learner.certificate())
+    assert f"left out in {learner.hint.refused} rounds because" in str(learner.certificate())
 
 
 # Baselines ---------------------------------------------------------------------------------------

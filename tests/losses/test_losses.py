@@ -150,7 +150,10 @@ def test_the_largest_value_of_a_concave_function_is_bounded():
         (lambda L: L.Custom(lambda chosen: np.nan, n=2)([0]), "finite"),
         (lambda L: L.Sum([]), "Sum"),
         (lambda L: L.Sum([len]), "Sum"),
-        (lambda L: L.Sum([L.Linear([1.0]), L.Linear([1.0, 2.0])]), "do not add"),
+        (
+            lambda L: L.Sum([L.Linear([1.0]), L.Linear([1.0, 2.0])]),
+            "of 1 and of 2 elements cannot be added",
+        ),
         (lambda L: L.Sum([L.Linear([1.0])], [1.0, 2.0]), "scales"),
         (lambda L: -1.0 * L.Linear([1.0]), "scales"),
         (lambda L: L.Linear([1.0])([1]), "from 0 to 0"),

@@ -258,7 +258,11 @@ def test_the_edges_of_a_multigraph_have_keys():
     [
         (([(1, 2), (2, 3), (3, 1), (3, 4)], 1, 4), hn.ParameterError, "cycle.* → "),
         (([(1, 1), (1, 2)], 1, 2), hn.ParameterError, "cycles; this graph has the cycle 1 → 1"),
-        (([(1, 2), (5, 6), (6, 5)], 1, 2), hn.ParameterError, "has (5 → 6 → 5|6 → 5 → 6)"),
+        (
+            ([(1, 2), (5, 6), (6, 5)], 1, 2),
+            hn.ParameterError,
+            "has the cycle (5 → 6 → 5|6 → 5 → 6)",
+        ),
         (([(1, 2), (3, 4)], 1, 4), hn.InfeasibleError, "No path leads from 1 to 4"),
         (([(1, 2)], 2, 1), hn.InfeasibleError, "No path"),
         (([(1, 2)], 1, 7), hn.ParameterError, "'target'.* Got 7"),
@@ -292,7 +296,7 @@ def test_a_cycle_is_named_as_it_runs():
             continue
         except hn.ParameterError as error:
             if "cycle" in str(error):
-                words = str(error).partition("has ")[2].partition(".")[0].split(" → ")
+                words = str(error).partition("has the cycle ")[2].partition(".")[0].split(" → ")
                 assert words[0] == words[-1]
                 cycle = [int(word) for word in words]
                 assert all(pair in edges for pair in itertools.pairwise(cycle))

@@ -111,8 +111,8 @@ def test_features_may_be_any_number_until_something_is_learned():
 @pytest.mark.parametrize(
     ("context", "said"),
     [
-        ([1.0, 2.0], "alone"),
-        (None, "alone"),
+        ([1.0, 2.0], r"only the context \[1.0, 2.0\]"),
+        (None, "only the context None"),
         (hn.Menu([float("nan")], [[1.0]]), "finite"),
         (hn.Menu(["x"], [[1.0]]), "numbers"),
     ],

@@ -213,7 +213,7 @@ def test_semi_bandit_feedback_works_with_linear_losses():
 def test_wrong_sizes_are_refused():
     learner = hn.ContextFTPL(hn.oracles.Submodular(3), seed=0, loss_range=None)
     learner.act()
-    with pytest.raises(hn.LossError, match="function of 4"):
+    with pytest.raises(hn.LossError, match="has 4 elements, but the oracle has 3"):
         learner.update(hn.losses.Linear([1.0] * 4))
     with pytest.raises(hn.LossError, match="function of 4"):
         hn.oracles.Submodular(3).objective().add(None, hn.losses.Linear([1.0] * 4))

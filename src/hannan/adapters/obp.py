@@ -197,8 +197,8 @@ def _items(given: Any, n_actions: int) -> FloatArray:
         ) from None
     if rows.ndim != 2 or len(rows) != n_actions:
         raise ParameterError(
-            f"action_context= must have one row for each of the {n_actions} items of the feedback; "
-            f"got an array of shape {rows.shape}."
+            f"action_context= must have the shape [{n_actions}, q], one row of q features per item "
+            f"of the feedback; got {rows.shape}."
         )
     return rows
 

@@ -185,8 +185,8 @@ class Learner(Parametrised, ABC):
         for name, each in (("available", masks), ("actions", offers)):
             if len(each) != len(rows):
                 raise ParameterError(
-                    f"decide_many needs one entry of {name}= per context: {len(rows)} entries, "
-                    f"None if all actions are available; got {len(each)}."
+                    f"decide_many needs one entry of {name}= per context: {len(rows)} entries; got "
+                    f"{len(each)}. In available=, pass None for all actions."
                 )
         if actions is not None:
             rows = [offered(self, x, each) for x, each in zip(rows, offers, strict=True)]

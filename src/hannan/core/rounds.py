@@ -363,9 +363,9 @@ class Ledger(Stored):
             raise ParameterError(refusal)
         if len(self.waiting) + decisions > MOST_OPEN:
             raise DecisionError(
-                f"Too many open decisions: {len(self.waiting)} of at most {MOST_OPEN}. Report "
-                "losses with update(loss, decision=…), or discard decisions with forget(decision); "
-                "open_decisions lists all ids."
+                f"Too many open decisions: {len(self.waiting)} open, {decisions} requested, "
+                f"{MOST_OPEN} allowed. Report losses with update(loss, decision=…), or abandon "
+                "decisions with forget(decision); open_decisions lists all ids."
             )
 
     @property
@@ -395,9 +395,9 @@ class Ledger(Stored):
         whole = isinstance(number, int) and not isinstance(number, bool)
         if not whole or number not in self.waiting:
             known = whole and 0 <= number < self.made
-            state = "already has feedback or was discarded" if known else "was never made here"
+            state = "already has feedback or was abandoned" if known else "was never made here"
             raise DecisionError(
-                f"Decision {number!r} {state}; {len(self.waiting)} decisions are open."
+                f"Decision {number!r} {state}; the number of open decisions is {len(self.waiting)}."
             )
         opened = self.waiting[number]
         if isinstance(decision, Decision):

@@ -415,12 +415,12 @@ def require(owner: object, **holds: Any) -> None:
     >>> require("a total", rounds=-1 >= 0)
     Traceback (most recent call last):
     ...
-    hannan.core.errors.DamagedFileError: The file holds a str whose rounds do not fit the rest.
+    hannan.core.errors.DamagedFileError: The file holds an invalid str: inconsistent rounds.
     """
     for name, true in holds.items():
         if not true:
             raise DamagedFileError(
-                f"The file holds a {type(owner).__name__} whose {name} do not fit the rest."
+                f"The file holds an invalid {type(owner).__name__}: inconsistent {name}."
             )
 
 

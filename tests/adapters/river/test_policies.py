@@ -219,7 +219,7 @@ def test_features_may_have_names():
 def test_contexts_of_another_size_are_refused():
     total = taught(ORACLES["small steps"])
     before = total.scores(ROWS[0], WITHOUT_NOISE)
-    with pytest.raises(hn.ContextError, match="2 features; got one with 3"):
+    with pytest.raises(hn.ContextError, match="2 features, like the first one; got one with 3"):
         total.add(np.zeros(3), np.zeros(3))
     assert np.array_equal(total.scores(ROWS[0], WITHOUT_NOISE), before)
 

@@ -103,7 +103,7 @@ def test_contexts_become_dictionaries():
     named = prepared(Spy(), features=["x", "y"])
     named.learn([0.5, 2.0], 0, 0.0)
     assert Spy.seen[-1] == {"x": 0.5, "y": 2.0}
-    with pytest.raises(hn.ContextError, match="2 features; got 3"):
+    with pytest.raises(hn.ContextError, match="must name each feature: got 2 for 3"):
         named.learn([0.5, 2.0, 3.0], 0, 0.0)
 
 

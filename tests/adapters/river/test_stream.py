@@ -67,14 +67,14 @@ def test_a_learner_learns_from_a_stream():
 
 
 def test_a_stream_that_is_too_short_is_refused():
-    with pytest.raises(hn.ParameterError, match="3 rounds; 4 were asked"):
+    with pytest.raises(hn.ParameterError, match="has 3 rounds, less than the horizon 4"):
         played(FromRiver(PAIRS), 4)
 
     class Unknown:
         def __iter__(self):
             return iter(PAIRS)
 
-    with pytest.raises(hn.ParameterError, match="3 rounds; 4 were asked"):
+    with pytest.raises(hn.ParameterError, match="has 3 rounds, less than the horizon 4"):
         played(FromRiver(Unknown(), labels=["cat", "dog"]), 4)
 
 

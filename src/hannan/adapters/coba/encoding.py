@@ -89,7 +89,7 @@ def _encoded(rows: Rows, features: Any, what: str) -> Any:
     if rows.function is not None or isinstance(features, Mapping):
         if rows.function is None and not rows.known:
             raise ContextError(
-                f"coba gave a {what} with named features, {short(dict(features))}. Pass "
+                f"coba gave named features of the {what}, {short(dict(features))}. Pass "
                 f"{rows.parameter}= a list of all names, or the number of features to hash the "
                 "names to."
             )

@@ -82,7 +82,7 @@ def as_dict(context: Any, names: Names) -> dict[Hashable, Any]:
     if names is None:
         return dict(enumerate(values))
     if len(values) != len(names):
-        raise ContextError(f"features= has {len(names)} names; got a context with {len(values)}.")
+        raise ContextError(f"features= must name each feature: got {len(names)} for {len(values)}.")
     return dict(zip(names, values, strict=True))
 
 

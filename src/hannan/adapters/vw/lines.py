@@ -73,7 +73,7 @@ class Lines:
         # The found value may be deeply nested, or long.
         shown = found if isinstance(found, str) else _SHORT.repr(found)
         shown = shown if len(shown) <= 60 else shown[:57] + "..."
-        return VWFormatError(f"{where}{self._name}: found {shown!a}; accepted is {accepted}.")
+        return VWFormatError(f"{where}{self._name}: found {shown!a}; expected {accepted}.")
 
     def _read(self, readline: Callable[[int], Any]) -> Iterator[str]:
         while line := readline(self.longest + 2):

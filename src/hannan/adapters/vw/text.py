@@ -356,4 +356,4 @@ def _value(value: Any) -> float | str:
 
 
 def _unwritable(what: str, found: Any, accepted: str) -> ParameterError:
-    return ParameterError(f"The {what} {short(found)} cannot be written; accepted is {accepted}.")
+    return ParameterError(f"The {what} {short(found)} cannot be written; expected {accepted}.")

@@ -128,7 +128,7 @@ class Decoder:
                 value = self._decode(learned[name], like)
             if not kind.accepts(value, new, scope):
                 raise DamagedFileError(
-                    f"{self._path} holds a {type(anew).__name__} with an invalid {name}: "
+                    f"{self._path} holds an invalid {type(anew).__name__}: wrong value of {name}, "
                     f"{type(value).__name__}{_shape(value)}."
                 )
             if name in learned:
@@ -146,7 +146,7 @@ class Decoder:
         odd |= learned.keys() & given
         if odd:
             raise DamagedFileError(
-                f"{self._path} holds a {made.__name__} with unexpected or missing attributes: "
+                f"{self._path} has unexpected or missing attributes of {made.__name__}: "
                 f"{', '.join(sorted(odd)):.200}. Another version wrote the file, or it is damaged."
             )
 
