@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent)]  # for workers that run examples, too
@@ -41,6 +42,8 @@ autosummary_ignore_module_all = False
 autodoc_typehints = "none"  # numpydoc entries name the types
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
+# numpydoc also parses docstrings in which `api.keep_guarantee` has not replaced the section yet.
+warnings.filterwarnings("ignore", "Unknown section Guarantee", UserWarning)
 
 sphinx_gallery_conf = gallery.CONFIGURATION
 
@@ -63,7 +66,7 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "logo": {"text": "Hannan"},
 }
-html_sidebars = {"index": [], "start/*": ["sidebar-nav-bs"]}
+html_sidebars = {"index": [], "playground": [], "start/*": ["sidebar-nav-bs"]}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
@@ -76,4 +79,7 @@ def setup(app):
     app.connect("source-read", links.rewrite)
     app.connect("include-read", links.rewrite_included)
     app.connect("autodoc-skip-member", api.hidden)
+    app.connect("autodoc-process-docstring", api.keep_guarantee, priority=400)  # numpydoc: 500
+    app.connect("autodoc-process-docstring", api.name_guarantee, priority=600)
+    app.connect("builder-inited", gallery.draw_thumbnails, priority=900)  # the gallery: 500
     app.connect("build-finished", playground.add_data)

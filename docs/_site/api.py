@@ -68,8 +68,30 @@ def all_paths() -> set[str]:
 
 
 def hidden(app, what, name: str, value, skip: bool, options) -> bool | None:
-    """Leave out the methods that scikit-learn adds to estimators for metadata routing."""
-    return True if name.startswith("set_") and name.endswith("_request") else None
+    """Leave out what files store, and methods that scikit-learn adds for metadata routing."""
+    routing = name.startswith("set_") and name.endswith("_request")
+    return True if routing or name == "stored" else None
+
+
+def keep_guarantee(app, what, name: str, value, options, lines: list[str]) -> None:
+    """Turn the section Guarantee, which numpydoc does not know, into a part of the notes."""
+    if "Guarantee" in lines:
+        i = lines.index("Guarantee")
+        alone = "Notes" not in lines
+        lines[i : i + 2] = [*(["Notes", "-----"] if alone else []), *_GUARANTEE]
+
+
+def name_guarantee(app, what, name: str, value, options, lines: list[str]) -> None:
+    """Drop the title of notes that hold nothing but the guarantee."""
+    if _GUARANTEE[0] in lines:
+        above = lines[: lines.index(_GUARANTEE[0])]
+        while above and not above[-1]:
+            above.pop()
+        if above[-1] == ".. rubric:: Notes":
+            del lines[len(above) - 1]
+
+
+_GUARANTEE = (".. rubric:: Guarantee", "")
 
 
 def page(package: str) -> str:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
+
+from matplotlib.figure import Figure
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 sys.path.append(str(EXAMPLES))  # two of them import examples/worlds
@@ -104,6 +108,38 @@ def _update(path: Path, text: str) -> None:
     """Write a file where its text has changed: an unchanged example does not run again."""
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.write_text(text, encoding="utf-8")
+
+
+def output(page: str) -> str:
+    """Return the printed output on the page of an example, without the indentation."""
+    blocks = re.findall(
+        r"sphx-glr-script-out\n\n \.\. code-block:: none\n\n((?:    .*\n|\n)+)", page
+    )
+    return textwrap.dedent("".join(blocks)).strip()
+
+
+def draw_thumbnails(app) -> None:
+    """Draw the printed output of each example without pictures as its picture in the gallery."""
+    for group, (_, _, names) in GROUPS.items():
+        folder = Path(app.srcdir) / "examples" / group
+        for name in names.split():
+            if not (folder / "images" / f"sphx_glr_{name}_001.png").exists():
+                lines = output((folder / f"{name}.rst").read_text(encoding="utf-8")).splitlines()
+                _draw(lines, folder / "images" / "thumb" / f"sphx_glr_{name}_thumb.png")
+
+
+def _draw(lines: list[str], path: Path) -> None:
+    """Draw the first lines of a text, wrapped, as a picture of the size of a thumbnail."""
+    wrapped = [part for line in lines[:_ROWS] for part in textwrap.wrap(line, _COLUMNS) or [""]]
+    figure = Figure(figsize=(4.0, 2.8), facecolor="#f3f4f5")
+    figure.text(
+        0.03, 0.96, "\n".join(wrapped[:_ROWS]).replace("$", r"\$"),
+        va="top", family="monospace", fontsize=12, linespacing=1.3, color="#222832",
+    )  # fmt: skip
+    figure.savefig(path, dpi=100)
+
+
+_ROWS, _COLUMNS = 10, 37
 
 
 HEADER = """Examples

@@ -18,6 +18,7 @@ PAGES = {
     "references.bib": "/references.bib",
 }
 _LINK = re.compile(r"\]\((?:\.\./)*((?:[\w-]+/)*[\w.-]+\.(?:py|md|bib|ipynb|toml))(#[\w-]*)?\)")
+_LAST_LINE = re.compile(r"\n\n```\n")
 
 
 def _target(found: re.Match[str]) -> str:
@@ -36,9 +37,9 @@ def _target(found: re.Match[str]) -> str:
 
 
 def rewrite(app, docname: str, source: list[str]) -> None:
-    """Rewrite the links of a page."""
-    if app.env.doc2path(docname).endswith(".md"):
-        source[0] = _LINK.sub(_target, source[0])
+    """Rewrite the links of a page, and drop the empty line with which examples end."""
+    if app.env.doc2path(docname).suffix == ".md":
+        source[0] = _LAST_LINE.sub("\n```\n", _LINK.sub(_target, source[0]))
 
 
 def rewrite_included(app, path, docname: str, source: list[str]) -> None:
