@@ -39,6 +39,19 @@ def ours(kind: type) -> list[str]:
     return [base.__name__ for base in kind.__mro__ if base.__module__.startswith("hannan.")]
 
 
+def test_a_class_has_its_name_alone():
+    """An environment and an oracle are both called Switching: users write the package, too."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in FILES]
+    names = [
+        node.name
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    ]
+    assert {name for name in names if names.count(name) > 1} == {"Switching"}
+    assert len(names) > 500
+
+
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda kind: kind.__name__)
 def test_a_learner_is_made_from_four_classes_at_most(learner):
     families = {

@@ -8,7 +8,7 @@ import numpy as np
 
 from hannan.core import Environment, Round
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
-from hannan.environments.punishers import Pool
+from hannan.environments.punishers import ItemPool
 
 _STEEP = 3.0  # so that most items are close to the lowest or the highest rate of clicks
 
@@ -67,7 +67,7 @@ class Items(Environment):
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
         low, high = self.clicks
-        pool = Pool(self.pool, self.features, self.lifetime, rng)
+        pool = ItemPool(self.pool, self.features, self.lifetime, rng)
         taste = self._taste(rng)
         for t in range(horizon):
             pool.turn()

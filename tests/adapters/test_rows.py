@@ -2,21 +2,21 @@ import numpy as np
 import pytest
 
 import hannan as hn
-from hannan.adapters._rows import Rows as AnyRows
+from hannan.adapters._rows import RowEncoder as AnyRows
 
 
-def Rows(owner, features):
+def RowEncoder(owner, features):
     return AnyRows(owner, "features", features, strict=False)
 
 
 def test_names_choose_and_order_features():
-    rows = Rows("me", ["b", "a"])
+    rows = RowEncoder("me", ["b", "a"])
     assert rows({"a": 1, "b": 2.5, "c": "left out"}).tolist() == [2.5, 1.0]
     assert rows({"a": True}).tolist() == [0.0, 1.0]
 
 
 def test_the_first_dictionary_kept_says_what_features_there_are():
-    rows = Rows("me", None)
+    rows = RowEncoder("me", None)
     assert rows({"z": 1}).tolist() == [1.0]
     assert rows({"b": 2, "a": 1}).tolist() == [2.0, 1.0]
     rows.keep({"b": 2, "a": 1})
@@ -27,7 +27,7 @@ def test_the_first_dictionary_kept_says_what_features_there_are():
 
 
 def test_hashing_takes_any_feature_and_text():
-    rows = Rows("me", 16)
+    rows = RowEncoder("me", 16)
     one = rows({"age": 2.0, "town": "Bonn"})
     assert one.shape == (16,)
     assert np.abs(one).sum() in (1.0, 3.0)
@@ -38,7 +38,7 @@ def test_hashing_takes_any_feature_and_text():
 
 
 def test_hashed_columns_have_mean_zero():
-    rows = Rows("me", 8)
+    rows = RowEncoder("me", 8)
     total = sum(rows({f"feature {i}": 1.0}) for i in range(4000))
     # Each column is a sum of about 500 signs: five standard deviations.
     assert np.abs(total).max() < 5 * np.sqrt(500)
@@ -47,28 +47,28 @@ def test_hashed_columns_have_mean_zero():
 
 
 def test_a_function_may_say_what_a_context_is():
-    assert Rows("me", lambda x: x["day"])({"day": 3}) == 3
+    assert RowEncoder("me", lambda x: x["day"])({"day": 3}) == 3
 
 
 def test_what_is_no_dictionary_passes():
-    assert Rows("me", ["a"])(None) is None
-    assert Rows("me", None)(7) == 7
+    assert RowEncoder("me", ["a"])(None) is None
+    assert RowEncoder("me", None)(7) == 7
 
 
 @pytest.mark.parametrize("features", ["text", [], ["a", "a"], -3])
 def test_bad_features_are_refused(features):
     with pytest.raises(hn.ParameterError, match="features"):
-        Rows("me", features)
+        RowEncoder("me", features)
 
 
 def test_text_is_refused_by_name():
     with pytest.raises(hn.ContextError, match="'town'"):
-        Rows("me", ["town"])({"town": "Bonn"})
+        RowEncoder("me", ["town"])({"town": "Bonn"})
 
 
 def test_features_that_are_not_named_are_left_out_or_refused():
     features = {"a": 1.0, "town": "Bonn"}
-    assert Rows("me", ["a"])(features).tolist() == [1.0]
+    assert RowEncoder("me", ["a"])(features).tolist() == [1.0]
     assert AnyRows("me", "encoding", ["a", "town=Bonn"])(features).tolist() == [1.0, 1.0]
     with pytest.raises(hn.ContextError, match=r"'town=Bonn'.*encoding="):
         AnyRows("me", "encoding", ["a"])(features)

@@ -20,7 +20,7 @@ from rich.console import Console
 
 from hannan.cli import main
 from hannan.cli.replay import replay
-from hannan.experiments.over_data import Units
+from hannan.experiments.over_data import LossUnits
 from hannan.experiments.search import RULES
 from hannan.replays.table import replay_table
 
@@ -242,7 +242,7 @@ def test_the_table_is_for_people(labelled, capsys):
 def shown(rows, width=80, title="a.csv"):
     """The cells of each column of a table, by heading."""
     console = Console(file=io.StringIO(), width=width)
-    console.print(replay_table(title, Units(), rows, width))
+    console.print(replay_table(title, LossUnits(), rows, width))
     _, heading, _, *lines = console.file.getvalue().splitlines()
     assert max(map(len, lines)) <= width
     found = re.split(r"  +", heading.strip())
@@ -277,7 +277,7 @@ def test_what_is_compared_has_the_same_decimals():
 def test_a_title_has_one_line_where_the_terminal_is_wide_enough(length):
     title = "[x]/" * (length // 4) + "." * (length % 4)
     console = Console(file=io.StringIO(), width=80)
-    console.print(replay_table(title, Units(), {"a": {"mean": 0.5}}, 80))
+    console.print(replay_table(title, LossUnits(), {"a": {"mean": 0.5}}, 80))
     *lines, heading, _, _ = console.file.getvalue().splitlines()
     assert "mean loss" in heading
     assert "".join(map(str.strip, lines)) == title
@@ -400,7 +400,7 @@ def test_a_folder_that_cannot_be_written_is_named(labelled, tmp_path):
 
 
 def test_units_are_those_of_the_file():
-    losses, rewards = Units(10.0, 30.0, rewards=False), Units(10.0, 30.0, rewards=True)
+    losses, rewards = LossUnits(10.0, 30.0, rewards=False), LossUnits(10.0, 30.0, rewards=True)
     assert (losses.mean(0.25), rewards.mean(0.25)) == (15.0, 25.0)
     assert losses.difference(0.25) == rewards.difference(0.25) == 5.0
 

@@ -10,7 +10,7 @@ from scipy import stats
 import hannan as hn
 from hannan.environments import FromLog, _files
 from hannan.experiments.game import Game
-from hannan.experiments.recorder import Recorder
+from hannan.experiments.recorder import RunRecorder
 from tests import problems
 
 Z = 4.0  # a false alarm once in 16,000 checks; seeds are fixed
@@ -76,7 +76,7 @@ class Fixed(hn.Learner):
 
 def replayed(environment, policy, seed=1):
     learner = Fixed(policy)
-    recorder = Recorder(learner, None, 10, environment.horizon)
+    recorder = RunRecorder(learner, None, 10, environment.horizon)
     for this_round in Game(learner, environment, environment.horizon, np.random.default_rng(seed)):
         recorder.record(this_round, 0.0)
     return learner, recorder

@@ -11,7 +11,7 @@ import hannan as hn
 from hannan.core import Round
 from hannan.experiments.cell import look_back, play_game
 from hannan.experiments.game import world_rng
-from hannan.experiments.recorder import Marks, Recorder
+from hannan.experiments.recorder import Marks, RunRecorder
 from hannan.experiments.search import Sample, candidates
 
 ORACLE = hn.oracles.FinitePolicies.random(30, 6, 3)
@@ -126,7 +126,7 @@ def test_an_approximate_best_policy_is_judged_by_what_it_really_costs():
 
 
 def test_weights_make_an_estimate_and_an_effective_size():
-    recorder = Recorder(hn.baselines.UniformRandom(2, seed=0), None, 10, 3)
+    recorder = RunRecorder(hn.baselines.UniformRandom(2, seed=0), None, 10, 3)
     for weight, loss in [(2.0, 1.0), (0.0, 0.5), (1.0, 0.25)]:
         this_round = Round(None, np.array([loss, loss]))
         this_round.reveal(0)
@@ -139,7 +139,7 @@ def test_weights_make_an_estimate_and_an_effective_size():
 
 
 def test_a_log_in_which_nothing_was_accepted_has_no_mean():
-    recorder = Recorder(hn.baselines.UniformRandom(2, seed=0), None, 10, 1)
+    recorder = RunRecorder(hn.baselines.UniformRandom(2, seed=0), None, 10, 1)
     this_round = Round(None, np.zeros(2))
     this_round.reveal(0)
     this_round.weight = 0.0
@@ -152,7 +152,7 @@ def test_a_log_in_which_nothing_was_accepted_has_no_mean():
 def test_memory_does_not_grow_with_the_number_of_rounds():
     sizes = []
     for horizon in (2000, 20000):
-        recorder = Recorder(hn.baselines.UniformRandom(2, seed=0), ORACLE, 16, horizon)
+        recorder = RunRecorder(hn.baselines.UniformRandom(2, seed=0), ORACLE, 16, horizon)
         this_round = Round(0, np.zeros(3))
         this_round.reveal(0)
         for _ in range(horizon):

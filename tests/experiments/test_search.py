@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
-from hannan.experiments.search import Linear, Sample, candidates, mean_loss
+from hannan.experiments.search import LinearFit, Sample, candidates, mean_loss
 
 
 def fitted(rows, losses, oracle=None, **options):
@@ -51,7 +51,7 @@ def test_every_model_is_tried_and_the_search_never_makes_a_fit_worse():
         == min(
             costs[name]
             for name, fit in fits.items()
-            if isinstance(fit.choose, Linear) and name != last
+            if isinstance(fit.choose, LinearFit) and name != last
         )
     )
     assert costs[last] < 0.03  # the labels are those of a linear policy
@@ -91,14 +91,14 @@ def test_without_a_choice_to_learn_there_is_no_logistic_fit():
 def test_a_class_without_a_constant_keeps_to_it():
     rows, losses = world(200)
     fits, _ = fitted(rows, losses, hn.oracles.LinearPolicies(3, intercept=False))
-    linear = [fit.choose for fit in fits.values() if isinstance(fit.choose, Linear)]
+    linear = [fit.choose for fit in fits.values() if isinstance(fit.choose, LinearFit)]
     assert len(linear) == 3
     assert all(fit.weights.shape == (4, 3) for fit in linear)
 
 
 def test_other_classes_are_asked_row_by_row():
     rows, losses = world(400)
-    fits, _ = fitted(rows, losses, hn.oracles.Trees(3, depth=3), other_models=False)
+    fits, _ = fitted(rows, losses, hn.oracles.TreeFit(3, depth=3), other_models=False)
     assert list(fits) == ["Trees"]
     assert fits["Trees"].choose(rows).shape == (400,)
 

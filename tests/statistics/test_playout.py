@@ -10,7 +10,7 @@ from hannan import bounds
 from hannan.learners.future import Playout
 from hannan.perturbation import FuturePlayout
 from hannan.verify.adversaries import Repeats, turns
-from hannan.verify.round_by_round import Plays, Sums
+from hannan.verify.round_by_round import Deviations, Plays
 from tests.statistics.means import below, fails, further, games, regrets
 
 pytestmark = [pytest.mark.stat, pytest.mark.slow]
@@ -105,7 +105,7 @@ def test_the_noise_of_each_round_is_gaussian_of_the_announced_size():
     """
     T, count = 60, 50
     size = 1.0 / bounds.playout(T, log_size=math.log(2.0)).epsilon
-    sums = Sums()
+    sums = Deviations()
     plays = Plays(sums)
     for number in range(count):
         learner = hn.PlayoutFTPL(hn.oracles.AllPolicies(1, 2), horizon=T, seed=number)

@@ -12,7 +12,7 @@ from hannan.core.validation import FloatArray, check_integer, refuse
 Encoding = Sequence[Hashable] | int | Callable[[Any], Any] | None
 
 
-class Rows:
+class RowEncoder:
     """Conversion of named features to a feature vector, as a parameter of an adapter declares it.
 
     - Names: the features with these names, in this order, 0 for a missing one. Text is a feature

@@ -20,7 +20,7 @@ from rich.text import Text
 
 from hannan.core import HannanError
 from hannan.experiments.cell import Cell
-from hannan.experiments.over_data import Units
+from hannan.experiments.over_data import LossUnits
 from hannan.experiments.plan import Plan
 from hannan.experiments.results import ResultsError
 from hannan.experiments.run import Run, run
@@ -116,13 +116,13 @@ def print_rows(console: Console, rows: Sequence[Row], records: Sequence[Record])
     """Print a table for each environment: its learners, and the best policy in hindsight."""
     worlds = [record["cell"]["environment"] for record in records]
     titles = {world["name"]: world.get("title", world["name"]) for world in worlds}
-    units = {world["name"]: Units.of(world) for world in worlds}
+    units = {world["name"]: LossUnits.of(world) for world in worlds}
     for name, group in groupby(rows, key=lambda row: row.environment):
         shown = [_in_units(row, units[name]) for row in group]
         console.print(_world_table(titles[name], shown, f"mean {units[name].name}"), "")
 
 
-def _in_units(row: Row, units: Units) -> Row:
+def _in_units(row: Row, units: LossUnits) -> Row:
     """Return a row in the units of the file, where the environment has one."""
 
     def scaled(interval: Interval | None, mean: Callable[[float], float]) -> Interval | None:

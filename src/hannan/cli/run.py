@@ -22,7 +22,7 @@ from hannan.cli.output import (
     write_report_of,
 )
 from hannan.core import ParameterError
-from hannan.experiments.over_data import Units
+from hannan.experiments.over_data import LossUnits
 from hannan.experiments.plan import Plan, read_outline, read_plan
 from hannan.experiments.run import Run, read_run
 from hannan.experiments.summary import summarise
@@ -174,7 +174,7 @@ def _answer(results: Path, title: str) -> dict[str, Any] | None:
 def _print_answer(console: Console, answer: dict[str, Any]) -> None:
     """Print the answer of a replay and its table, in the units of the file."""
     lead = Lead.from_dict(answer["page"])
-    units = Units(rewards=lead.rewards, unit=lead.unit or "")
+    units = LossUnits(rewards=lead.rewards, unit=lead.unit or "")
     wrap = not console.is_terminal
     sentence = f"[bold]{escape(str(answer['results']['answer']))}[/]"
     console.print(sentence, "", soft_wrap=wrap, sep="\n", highlight=False)

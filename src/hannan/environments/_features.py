@@ -35,7 +35,7 @@ _COLUMNS: dict[str, type[Column]] = {
 }
 
 
-class Features:
+class RowContexts:
     """Conversion of table rows to contexts, as the parameters of an environment declare it.
 
     If `context` is a list of names, the context is a vector with one entry for each column of
@@ -95,7 +95,7 @@ class Features:
 class Stream:
     """Contexts of one pass over a table; each depends only on its row and earlier rows."""
 
-    def __init__(self, features: Features) -> None:
+    def __init__(self, features: RowContexts) -> None:
         self._features = features
         self._encoder = Encoder(features.kinds) if features.kinds else None
         self._numeric: list[int] = []
@@ -137,7 +137,7 @@ class Codes:
     Categories are numbered in their order of appearance.
     """
 
-    def __init__(self, features: Features) -> None:
+    def __init__(self, features: RowContexts) -> None:
         self._kinds = features.kinds
         self._known: dict[str, dict[str, int]] = {name: {} for name in features.kinds}
         others = [name for name in features.names if name in features.categories]

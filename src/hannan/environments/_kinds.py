@@ -26,7 +26,7 @@ _ID_WORDS = {"id", "ids", "uuid", "guid", "key", "index", "idx", "nr", "no", "nu
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class ColumnKinds:
     """Kinds of the columns of a table, and its number of rows."""
 
     kinds: dict[str, str]
@@ -53,7 +53,7 @@ def look(
     chosen: bool,
     counted: Sequence[str],
     classes: Sequence[str] = (),
-) -> Columns:
+) -> ColumnKinds:
     """Infer the kinds of the columns `names`, and count missing cells there and in `counted`.
 
     `asked` declares the kinds of some columns. If `chosen`, all columns are used, even if they look
@@ -78,7 +78,7 @@ def look(
         name: count for name, count in holes.items() if count and (name in used or name in counted)
     }
     decimal = getattr(getattr(table, "dialect", None), "decimal", ".")
-    return Columns(used, left_out, missing, rows, decimal, unread)
+    return ColumnKinds(used, left_out, missing, rows, decimal, unread)
 
 
 def _unread(table: Table, kinds: Mapping[str, str]) -> tuple[dict[str, int], dict[str, list[str]]]:

@@ -26,7 +26,7 @@ from hannan.environments._columns import (
     read,
     survey,
 )
-from hannan.environments._features import Categorical, Context, Features, as_mappings
+from hannan.environments._features import Categorical, Context, RowContexts, as_mappings
 from hannan.environments._files import TableFile, open_table
 
 MISSING = ("refuse", "drop")
@@ -86,7 +86,7 @@ class Tabular(Environment):
         """Open a table whose `columns` hold the losses; return the classes in column `classes`."""
         self._table = table
         self._drops = check_choice(self, "missing", self.missing, MISSING) == "drop"
-        self._features = Features(self, self.context, self.categorical, self.scale)
+        self._features = RowContexts(self, self.context, self.categorical, self.scale)
         self._parts: list[Part] = []
         columns = list(columns)
         self._columns = list(dict.fromkeys([*self._features.names, *columns]))

@@ -24,7 +24,7 @@ Batch = tuple[NDArray[Any], list[int | None], list[NDArray[Any]]]
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
-class Replay(Tabular):
+class TableReplay(Tabular):
     """Rows that hold the losses of all actions, as the right class or as a column per action.
 
     A subclass calls `_replay` with its table.
@@ -120,7 +120,7 @@ class Replay(Tabular):
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
-class FromFile(InFile, Replay):
+class FromFile(InFile, TableReplay):
     r"""Replay the rows of a CSV, JSON Lines or Parquet file in order (an oblivious adversary).
 
     The file is read in batches, so it may be larger than memory. Numbers are standardised by the
@@ -204,7 +204,7 @@ class FromFile(InFile, Replay):
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
-class FromFrame(Replay):
+class FromFrame(TableReplay):
     r"""Replay the rows of a data frame: some columns are the context, others hold the losses.
 
     The rounds are the same as with `FromFile` on a file of the same rows. In contrast to

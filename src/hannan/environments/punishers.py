@@ -259,7 +259,7 @@ class FrequencyPunisher(Punisher):
                 played[i].add(this_round.action)
 
 
-class Pool:
+class ItemPool:
     """Items with random features and unique ids, replaced one by one.
 
     In every round one item is replaced by a new one with probability size/lifetime.
@@ -342,7 +342,7 @@ class ItemPunisher(AsksCopies):
         """Yield rounds against the last learner given to `meet`."""
         seed = self._first_seed(rng)
         rng = rng.spawn(1)[0]  # a learner with the same seed may draw from the other
-        pool = Pool(self.pool, self.features, self.lifetime, rng)
+        pool = ItemPool(self.pool, self.features, self.lifetime, rng)
         for t in range(horizon):
             pool.turn()
             menu, _ = pool.offer(self.offered, rng.standard_normal(self.features))

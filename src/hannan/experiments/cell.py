@@ -24,7 +24,7 @@ from hannan.environments.from_log import Logged
 from hannan.experiments.catalogue import Workshop
 from hannan.experiments.fitted_rules import hindsight_record, put_beside, rows_of
 from hannan.experiments.game import Game, world_rng
-from hannan.experiments.recorder import Hindsight, Marks, Recorder
+from hannan.experiments.recorder import Hindsight, Marks, RunRecorder
 from hannan.experiments.search import Candidate, Sample, candidates
 from hannan.oracles import FinitePolicies
 
@@ -183,7 +183,7 @@ def play_game(
     the environment knows the right class of each round, `confusion` counts the actions by class.
     """
     game = Game(learner, environment, horizon, rng)
-    recorder = Recorder(learner, comparator, points, horizon, tick)
+    recorder = RunRecorder(learner, comparator, points, horizon, tick)
     classes = getattr(environment, "classes", None) if confusion else None
     counts = np.zeros((len(classes or ()), environment.n_actions or 0), dtype=np.int64)
     right = environment.right_classes(horizon) if classes else repeat(None)  # type: ignore[attr-defined]

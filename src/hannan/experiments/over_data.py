@@ -23,7 +23,7 @@ _UNSEEN = 1.5  # rows at the other end of the range: 1.96 · 1.5 makes the rule 
 
 
 @dataclass(frozen=True, slots=True)
-class Units:
+class LossUnits:
     """Conversion of losses in [0, 1] back to the units of the file."""
 
     low: float = 0.0
@@ -33,7 +33,7 @@ class Units:
     """Unit of the amounts, such as €."""
 
     @classmethod
-    def of(cls, environment: Mapping[str, Any], unit: str = "") -> Units:
+    def of(cls, environment: Mapping[str, Any], unit: str = "") -> LossUnits:
         """Read the units of an environment from its table in an experiment file."""
         ends = environment.get("value_range")
         if not isinstance(ends, list | tuple) or len(ends) != 2:

@@ -54,7 +54,7 @@ class Sums:
         return self.weight**2 / self.squared_weight if self.weight else 0.0
 
 
-class Recorder(Sums):
+class RunRecorder(Sums):
     """Record of the loss, oracle calls and certificates of a learner and the best policy so far.
 
     The best policy is taken from the class `comparator`. Curves have about `points` points, and at

@@ -39,7 +39,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Trees:
+class TreeFit:
     """Models of scikit-learn that predict the losses: one for all actions, or one for each."""
 
     models: tuple[Any, ...]
@@ -51,7 +51,7 @@ class Trees:
 
 
 @dataclass(frozen=True, slots=True)
-class Linear:
+class LinearFit:
     """Linear model with weights [p, K]; a constant feature, if any, is the last one."""
 
     weights: FloatArray
@@ -123,7 +123,7 @@ def candidates(
     """
     name, choose = type(oracle).__name__, lambda rows: np.array([*map(leader, rows)], np.intp)
     if isinstance(leader, LinearPolicy) and len(leader.weights):
-        name, choose = "ridge regression", Linear(leader.weights, leader.oracle.intercept)
+        name, choose = "ridge regression", LinearFit(leader.weights, leader.oracle.intercept)
     found = [Candidate(name, choose)]
     if not other_models:
         return found
@@ -132,7 +132,7 @@ def candidates(
         found += _logistic(rows, losses, bool(getattr(oracle, "intercept", True)))
         found.append(Candidate("decision tree", _tree(rows, losses, _LEAVES)))
         found.append(Candidate("gradient boosting", _boosted(rows, losses)))
-    linear = [each for each in found if isinstance(each.choose, Linear)]
+    linear = [each for each in found if isinstance(each.choose, LinearFit)]
     if linear and isinstance(oracle, LinearPolicies):
         found.append(_improved(linear, rows, losses))
     return found
@@ -193,7 +193,7 @@ def fit_rule(name: str, rows: FloatArray, losses: FloatArray) -> Candidate:
             return Candidate(name, _tree(rows, losses, 2 if name == "stump" else _LEAVES))
         design = _design(rows, True)
         gram = design.T @ design + 1e-3 * np.eye(design.shape[1])
-        ridge = Linear(np.asarray(np.linalg.solve(gram, design.T @ losses), np.float64), True)
+        ridge = LinearFit(np.asarray(np.linalg.solve(gram, design.T @ losses), np.float64), True)
         found = [Candidate("ridge regression", ridge), *_logistic(rows, losses, True)]
         found.append(_improved(found, rows, losses))
         best = min(found, key=lambda each: _cost(each.choose(rows), losses))
@@ -209,16 +209,16 @@ def _fewest(rows: FloatArray) -> int:
     return max(5, len(rows) // 500)
 
 
-def _tree(rows: FloatArray, losses: FloatArray, leaves: int) -> Trees:
+def _tree(rows: FloatArray, losses: FloatArray, leaves: int) -> TreeFit:
     from sklearn.tree import DecisionTreeRegressor  # type: ignore[import-untyped]
 
     tree = DecisionTreeRegressor(
         max_leaf_nodes=leaves, min_samples_leaf=_fewest(rows), random_state=0
     )
-    return Trees((tree.fit(rows, losses),))
+    return TreeFit((tree.fit(rows, losses),))
 
 
-def _boosted(rows: FloatArray, losses: FloatArray) -> Trees:
+def _boosted(rows: FloatArray, losses: FloatArray) -> TreeFit:
     from sklearn.ensemble import HistGradientBoostingRegressor  # type: ignore[import-untyped]
 
     # With so few rows, several threads would be many times slower than one.
@@ -234,7 +234,7 @@ def _boosted(rows: FloatArray, losses: FloatArray) -> Trees:
             ).fit(rows, column)
             for column in losses.T
         ]
-    return Trees(tuple(models))
+    return TreeFit(tuple(models))
 
 
 def _logistic(rows: FloatArray, losses: FloatArray, intercept: bool) -> list[Candidate]:
@@ -264,14 +264,14 @@ def _logistic(rows: FloatArray, losses: FloatArray, intercept: bool) -> list[Can
         never = np.abs(_design(rows, True) @ found).max() + np.abs(constants).max() + 1.0
         found[-1] = 1e3 * never  # for actions that are never the cheapest
         found[-1, model.classes_] = -constants
-    return [Candidate("logistic regression", Linear(found, intercept))]
+    return [Candidate("logistic regression", LinearFit(found, intercept))]
 
 
 def _improved(found: list[Candidate], rows: FloatArray, losses: FloatArray) -> Candidate:
     """Improve the best linear model by changing single weights as long as the loss falls."""
     start = min(found, key=lambda each: _cost(each.choose(rows), losses))
     linear = start.choose
-    assert isinstance(linear, Linear)
+    assert isinstance(linear, LinearFit)
     step = max(1, len(rows) // _SEARCH_ROWS)
     X, costs = _design(rows[::step], linear.intercept), losses[::step]
     weights = linear.weights.copy()
@@ -298,4 +298,4 @@ def _improved(found: list[Candidate], rows: FloatArray, losses: FloatArray) -> C
                         weights[i, k] += change
                         break
                     scores[:, k] -= change * X[:, i]
-    return Candidate(f"local search from {start.name}", Linear(weights, linear.intercept))
+    return Candidate(f"local search from {start.name}", LinearFit(weights, linear.intercept))

@@ -23,7 +23,7 @@ NAMED: dict[str, Callable[[Any], Any]] = {"sqrt": np.sqrt, "log1p": np.log1p}
 
 
 @dataclass(frozen=True, eq=False)
-class Arcs(Stored):
+class CutArcs(Stored):
     """Arcs sorted by tail and head, without repetition; the reverse of each arc is listed, too.
 
     Heads and tails never change, so sums on the same arcs share them. Capacities are replaced,
@@ -48,7 +48,7 @@ class Arcs(Stored):
     @classmethod
     def gather(
         cls, n: int, tails: Indices, heads: Indices, capacities: FloatArray
-    ) -> tuple[Arcs, FloatArray]:
+    ) -> tuple[CutArcs, FloatArray]:
         """Return arcs from any order, with repetitions added; arcs from u to u are dropped."""
         keep = (tails != heads) & (capacities != 0.0)
         tails, heads, capacities = tails[keep], heads[keep], capacities[keep]
@@ -77,19 +77,19 @@ class Arcs(Stored):
         """Index of the reverse of each arc."""
         return np.searchsorted(self.keys, self.heads * self.n + self.tails).astype(np.int64)
 
-    def same(self, other: Arcs) -> bool:
+    def same(self, other: CutArcs) -> bool:
         """Return whether these are the same arcs."""
         return self is other or np.array_equal(self.keys, other.keys)
 
-    def spread(self, wider: Arcs, capacities: FloatArray) -> FloatArray:
+    def spread(self, wider: CutArcs, capacities: FloatArray) -> FloatArray:
         """Return the capacities in a graph that contains all these arcs and perhaps more."""
         total = np.zeros(len(wider.keys))
         total[np.searchsorted(wider.keys, self.keys)] = capacities
         return total
 
-    def union(self, other: Arcs) -> Arcs:
+    def union(self, other: CutArcs) -> CutArcs:
         """Return the arcs of either graph."""
-        return Arcs(self.n, np.union1d(self.keys, other.keys))
+        return CutArcs(self.n, np.union1d(self.keys, other.keys))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class Terms(Stored):
     stored = State(
         offset=Number(),
         modular=Array(),
-        arcs=Object(Arcs).where(lambda self, arcs: arcs.n == self.n) | None,
+        arcs=Object(CutArcs).where(lambda self, arcs: arcs.n == self.n) | None,
         capacities=Array(lambda self: 0 if self.arcs is None else len(self.arcs.keys), low=0.0),
         levels=Array(lambda self: self.n + 1) | None,
         bends=DictOf(Key(), TupleOf(Object(Bend).where(_fits), Number())),
@@ -158,7 +158,7 @@ class Terms(Stored):
         self.n = n
         self.offset = 0.0
         self.modular: FloatArray = np.zeros(n)
-        self.arcs: Arcs | None = None
+        self.arcs: CutArcs | None = None
         self.capacities: FloatArray = np.zeros(0)
         self.levels: FloatArray | None = None
         """Values h(0) .. h(n)."""
@@ -214,7 +214,7 @@ class Terms(Stored):
         self.bends[key] = (known, before + count)
         self._groups = None
 
-    def _add_arcs(self, arcs: Arcs, capacities: FloatArray) -> None:
+    def _add_arcs(self, arcs: CutArcs, capacities: FloatArray) -> None:
         if self.arcs is None:
             self.arcs, self.capacities = arcs, capacities
         elif self.arcs.same(arcs):

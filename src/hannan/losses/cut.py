@@ -8,7 +8,7 @@ import numpy as np
 
 from hannan.core import InputTypeError, ParameterError
 from hannan.core.validation import check_integer, refuse
-from hannan.losses._terms import Arcs, Terms
+from hannan.losses._terms import CutArcs, Terms
 from hannan.losses.set_losses import SetLoss, check_indices, check_numbers
 
 
@@ -81,7 +81,7 @@ class Cut(SetLoss):
             ends = np.concatenate([self.tails, self.heads])
             others = np.concatenate([self.heads, self.tails])
             arcs = (ends, others, np.tile(self.capacities, 2))
-        self.terms.arcs, self.terms.capacities = Arcs.gather(self.n, *arcs)
+        self.terms.arcs, self.terms.capacities = CutArcs.gather(self.n, *arcs)
 
     @classmethod
     def of(

@@ -12,7 +12,7 @@ _FIRST_LEVEL_CACHE = 48 * 1024
 _GROUP_ROWS = (1, 4, 16, 32, 64, 128, 256, 1024, 4096)
 
 
-class Plan(NamedTuple):
+class ProjectionPlan(NamedTuple):
     """Groups of contexts for the projection of noise on policies.
 
     For each group a table holds the noise of every combination of its contexts' actions, and the
@@ -29,7 +29,7 @@ class Plan(NamedTuple):
 
 def make_plan(
     columns: NDArray[Any], n_actions: int, sets: Sequence[NDArray[np.intp]] | None
-) -> Plan:
+) -> ProjectionPlan:
     """Find the cheapest grouping for a table of actions, one row of `columns` for each context.
 
     Entries of `columns` are elements, or numbers of sets if `sets` is given.
@@ -61,7 +61,7 @@ def make_plan(
             code = code * widths[x] + local[x]
         codes[:, g] = code + row_start[g]
     steps = (starts, np.concatenate(cells), first_entry, group_start, row_start)
-    return Plan(tuple(step.astype(np.int64) for step in steps), codes, n_rows)
+    return ProjectionPlan(tuple(step.astype(np.int64) for step in steps), codes, n_rows)
 
 
 def _group(

@@ -37,7 +37,7 @@ class IntervalSequences(Sequences):
     def __init__(self, oracle: Switching, price: float = 0.0) -> None:
         super().__init__(oracle, price)
         self._rows = PairRows(oracle)
-        self._last: Solution | None = None
+        self._last: IntervalSolution | None = None
         self._solved = WITHOUT_NOISE  # the draw of `_last`
         self._met: tuple[Noise, Places] | None = None
 
@@ -74,7 +74,7 @@ class IntervalSequences(Sequences):
     def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
         return np.array([self._solve(draw.later(i)).value for i in range(count)])
 
-    def _solve(self, draw: Draw) -> Solution:
+    def _solve(self, draw: Draw) -> IntervalSolution:
         noise, number, scale = draw
         asked = WITHOUT_NOISE if scale == 0.0 else draw
         if self._last is None or self._solved != asked:
@@ -87,7 +87,7 @@ class IntervalSequences(Sequences):
             np.add.at(rows, places, scale * fakes)  # a cell may hold one context many times
             live[places] = True
             contexts, order, cuts = self._rows.by_cell(live)
-            self._last = Solution(self.oracle, self.price, contexts, cuts, rows[order])
+            self._last = IntervalSolution(self.oracle, self.price, contexts, cuts, rows[order])
             self._solved = asked
         return self._last
 
@@ -132,7 +132,7 @@ class PairRows(Rows):
         return [self.contexts[i] for i in order], order, cuts
 
 
-class Solution:
+class IntervalSolution:
     """Best intervals for some rows, and the inner oracle's leaders on them, found on demand."""
 
     def __init__(

@@ -22,7 +22,7 @@ from hannan.kernels.weights import SIZE, SUM
 from hannan.oracles._blockwise import NO_NOISE, BlockObjective, Codes
 from hannan.oracles._finite_tables import as_table, distinct_rows
 from hannan.oracles._one_pass import OnePass
-from hannan.oracles._projection import Plan, make_plan
+from hannan.oracles._projection import ProjectionPlan, make_plan
 from hannan.oracles._tables import argmin_distribution_of, check_table_context, exact_lesson
 from hannan.oracles._totals import Resample
 from hannan.oracles.paths import Paths
@@ -87,7 +87,7 @@ class FinitePolicies(Oracle):
         self._columns[:, : table.shape[0]] = table.T
         self._columns[:, table.shape[0] :] = table[0][:, None]
         self._views = Views(self._columns)
-        self._plans: dict[tuple[int, ...], Plan] = {}
+        self._plans: dict[tuple[int, ...], ProjectionPlan] = {}
 
     def _params_to_store(self) -> dict[str, Any]:
         params = super()._params_to_store()
@@ -177,7 +177,7 @@ class FinitePolicies(Oracle):
         """Return the loss of each possible entry of `table`."""
         return losses if self.sets is None else self._matrix @ losses
 
-    def _plan(self, contexts: tuple[int, ...]) -> Plan:
+    def _plan(self, contexts: tuple[int, ...]) -> ProjectionPlan:
         """Return the plan that projects noise on these contexts; the last plan is cached."""
         if contexts not in self._plans:
             members = None if self.sets is None else self._listed
@@ -479,8 +479,8 @@ class FiniteNoise(LaplaceNoise):
         self.blocks = Blocks(self._fill, oracle._columns.shape[1], memory, _PIECE)
 
     @cached_property
-    def _plan(self) -> Plan:
-        plan: Plan = self._oracle._plan(tuple(self.contexts))
+    def _plan(self) -> ProjectionPlan:
+        plan: ProjectionPlan = self._oracle._plan(tuple(self.contexts))
         return plan
 
     @cached_property

@@ -16,7 +16,7 @@ from hannan.core.validation import FloatArray, check_integer, check_positive, re
 from hannan.kernels import intercepts as kernel
 from hannan.kernels.lanes import WIDTH
 from hannan.oracles._features import FeatureOracle
-from hannan.oracles._projection import Plan, make_plan
+from hannan.oracles._projection import ProjectionPlan, make_plan
 from hannan.oracles._totals import FeatureRows, Solved
 from hannan.oracles.finite_policies import FiniteNoise, FiniteObjective, FinitePolicies
 from hannan.perturbation import LaplaceNoise
@@ -156,7 +156,7 @@ class InterceptClassifiers(FeatureOracle):
 
     action, losses_by_code = FinitePolicies.action, FinitePolicies.losses_by_code
 
-    def _plan(self, contexts: tuple[FloatArray, ...]) -> Plan:
+    def _plan(self, contexts: tuple[FloatArray, ...]) -> ProjectionPlan:
         return make_plan(np.array([self._columns[x] for x in contexts]), 2, None)
 
     def _plays(self, row: bytes) -> NDArray[np.uint8]:

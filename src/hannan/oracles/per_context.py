@@ -193,7 +193,7 @@ class PerContext(Oracle):
             ) from None
 
     def objective(self) -> PerContextObjective:
-        return SharedObjective(self, {}) if self.shared else PerContextObjective(self, {})
+        return SharedContextsObjective(self, {}) if self.shared else PerContextObjective(self, {})
 
     def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
         return PerContextNoise(self, contexts, key, stream, memory)
@@ -394,7 +394,7 @@ class PerContextObjective(Objective):
         return found if listed is None else dict.fromkeys(x for x in listed if x in found)
 
 
-class SharedObjective(PerContextObjective):
+class SharedContextsObjective(PerContextObjective):
     """Total of the base for every context, to which all rounds are added.
 
     Values are means over contexts: the loss of a round with a uniformly random context.
@@ -402,9 +402,9 @@ class SharedObjective(PerContextObjective):
 
     stored = State()
 
-    def copy(self) -> SharedObjective:
+    def copy(self) -> SharedContextsObjective:
         parts = {context: self._part(context).copy() for context in self._everywhere}
-        return SharedObjective(self.oracle, parts)
+        return SharedContextsObjective(self.oracle, parts)
 
     def add(self, context: Hashable, losses: FloatArray) -> None:
         for each in self._everywhere:

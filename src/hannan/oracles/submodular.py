@@ -14,14 +14,14 @@ from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Plus
 from hannan.core.state import Part, State
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels.cuts import smallest_minimiser
-from hannan.losses._terms import Arcs, Terms
+from hannan.losses._terms import CutArcs, Terms
 from hannan.losses.custom import require_submodular
 from hannan.oracles._combinatorial import Elements, SetNoise, SetOracle, SetPolicy
 from hannan.oracles._minimum_norm import MinimumNorm
 from hannan.oracles._totals import Total
 
 Mask = NDArray[np.bool_]
-Network = tuple[Arcs, FloatArray, FloatArray]
+Network = tuple[CutArcs, FloatArray, FloatArray]
 """Arcs, their capacities, and additions to the weights of the nodes."""
 
 
@@ -241,4 +241,4 @@ def _network(total: Terms) -> Network:
     if total.arcs is not None:
         known = (total.arcs.tails, total.arcs.heads, total.capacities)
         arcs = [np.concatenate(pair) for pair in zip(known, arcs, strict=True)]
-    return (*Arcs.gather(len(extra), *arcs), extra)
+    return (*CutArcs.gather(len(extra), *arcs), extra)

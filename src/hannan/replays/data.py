@@ -18,10 +18,10 @@ from hannan.core.params import short
 from hannan.environments import FromFile, FromLog
 from hannan.environments._columns import as_float, check_names, listed
 from hannan.environments._files import CsvFile, TableFile, open_table
-from hannan.environments._kinds import Columns, look
+from hannan.environments._kinds import ColumnKinds, look
 from hannan.environments._tabular import LeftOut
 from hannan.environments.from_log import Logged
-from hannan.experiments.over_data import Units
+from hannan.experiments.over_data import LossUnits
 from hannan.kernels.losses import LARGEST
 from hannan.replays.copies import copies_in
 from hannan.replays.estimates import ESTIMATED, with_estimates
@@ -62,9 +62,9 @@ class ReplayData:
     table: dict[str, Any]
     environment: FromFile | FromLog | FromVW
     rounds: int
-    columns: Columns | None
+    columns: ColumnKinds | None
     rows_left_out: LeftOut | None
-    units: Units
+    units: LossUnits
     copies: str = ""
 
     @property
@@ -144,7 +144,7 @@ def read_data(path: Path, asked: dict[str, Any], rounds: int | None, spare: Path
     if isinstance(environment, FromLog):
         environment = _with_propensities(environment, spare)
     described = _described(environment)
-    units = Units.of({**described, "reward": options.get("reward")}, unit)
+    units = LossUnits.of({**described, "reward": options.get("reward")}, unit)
     return ReplayData(described, environment, rows, columns, left_out, units, copies)
 
 
@@ -227,7 +227,7 @@ def check_file_options(asked: Mapping[str, Any], fitting: Sequence[str], source:
             )
 
 
-def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, Columns, str]:
+def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, ColumnKinds, str]:
     """Return the environment of a table file, the kinds of its columns, and a copies warning."""
     limits = {name: options.pop(name) for name in _LIMITS if name in options}
     dialect = {name: options.pop(name) for name in _DIALECT if name in options}
@@ -375,7 +375,7 @@ def _vw(path: Path, options: dict[str, Any], rounds: int | None, unit: str) -> R
     params = environment.params.items()
     table = {name: value for name, value in params if value not in (None, False)}
     table |= {"type": f"{FromVW.__module__}:FromVW", "value_range": [float(low), float(high)]}
-    return ReplayData(table, environment, rows, None, None, Units(low, high, False, unit))
+    return ReplayData(table, environment, rows, None, None, LossUnits(low, high, False, unit))
 
 
 def _check_actions(environment: FromFile | FromLog | FromVW) -> None:

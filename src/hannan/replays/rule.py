@@ -23,7 +23,7 @@ from hannan.decisions.frames import only_row
 from hannan.environments._columns import is_empty, is_hole
 from hannan.environments._dialect import Dialect
 from hannan.environments._features import readable
-from hannan.experiments.search import Candidate, Linear, Trees
+from hannan.experiments.search import Candidate, LinearFit, TreeFit
 from hannan.features import Column, Date, Features, Number
 
 _LEAF = -1
@@ -102,7 +102,7 @@ class Forest(Stored):
         return np.asarray(total.argmin(axis=1))
 
     @classmethod
-    def of(cls, trees: Trees, rows: FloatArray) -> Forest:
+    def of(cls, trees: TreeFit, rows: FloatArray) -> Forest:
         """Copy scikit-learn's trees, and check that the copy chooses the same actions on `rows`."""
         single = len(trees.models) == 1
         parts = [_single(trees.models[0].tree_)] if single else _sums(trees.models)
@@ -273,9 +273,9 @@ class Rule(Parametrised):
 def model_of(candidate: Candidate, rows: FloatArray) -> Weights | Forest:
     """Return a fitted rule as arrays; `rows` are the rows that it was fitted to."""
     fitted = candidate.choose
-    if isinstance(fitted, Linear):
+    if isinstance(fitted, LinearFit):
         return Weights(np.array(fitted.weights, dtype=np.float64))
-    assert isinstance(fitted, Trees)
+    assert isinstance(fitted, TreeFit)
     return Forest.of(fitted, rows)
 
 

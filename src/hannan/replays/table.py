@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from hannan.experiments.over_data import Units
+from hannan.experiments.over_data import LossUnits
 from hannan.report.wording import decimals_for
 
 Rows = Mapping[str, Mapping[str, Any]]
@@ -52,7 +52,7 @@ def plain_table(title: str | Text) -> Table:
     )
 
 
-def replay_table(title: str, units: Units, rows: Rows, width: int) -> Table:
+def replay_table(title: str, units: LossUnits, rows: Rows, width: int) -> Table:
     """Return a table of named rows, whose values have the keys of `_COLUMNS`.
 
     A column without any value is omitted. `units` gives the unit of `mean`, and `width` is the
@@ -80,7 +80,7 @@ def replay_table(title: str, units: Units, rows: Rows, width: int) -> Table:
     return table
 
 
-def _heading(column: _Column, units: Units) -> str:
+def _heading(column: _Column, units: LossUnits) -> str:
     if column.key != "mean":
         return column.heading
     return f"mean {units.name}" + (f", {units.unit}" if units.unit else "")

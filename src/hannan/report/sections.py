@@ -13,7 +13,7 @@ import numpy as np
 from hannan.core.validation import refuse
 from hannan.experiments.catalogue import RECOMMENDED
 from hannan.experiments.hints import Hints
-from hannan.experiments.over_data import Units
+from hannan.experiments.over_data import LossUnits
 from hannan.experiments.summary import compared, found_by
 from hannan.learners import __all__ as LEARNERS
 from hannan.report.spread import FloatArray, Spread, growth
@@ -70,9 +70,9 @@ class LearnerResults:
         return self.learner["type"] not in ("rule", "constant", "current")
 
     @cached_property
-    def units(self) -> Units:
+    def units(self) -> LossUnits:
         """Units of all results: those of the data file, if there is one."""
-        return Units.of(self.records[0]["cell"]["environment"])
+        return LossUnits.of(self.records[0]["cell"]["environment"])
 
     @cached_property
     def mean_loss_curve(self) -> Spread:

@@ -21,7 +21,7 @@ _SIGMAS = 5.0  # a normal variable exceeds this with probability 6e-7, both side
 _LEVEL = 1e-6  # level of each goodness-of-fit test
 
 
-class Case(NamedTuple):
+class LaplaceCase(NamedTuple):
     """A class on a context set, and its G if that has a closed form."""
 
     name: str
@@ -128,26 +128,28 @@ def complexity(effort: Effort) -> Iterator[Check]:
     yield Check("laplace_complexity: standard errors from this G", max(apart), 6.0)
 
 
-def _cases(effort: Effort) -> Iterator[Case]:
+def _cases(effort: Effort) -> Iterator[LaplaceCase]:
     rng = effort.rng("laplace-error")
     # All maps, listed one by one so that the estimate goes through their noise.
     maps = np.array(list(itertools.product(range(2), repeat=8)))
-    yield Case("all 256 maps", FinitePolicies(maps), range(8), bounds.tabular_complexity(8, 2))
+    yield LaplaceCase(
+        "all 256 maps", FinitePolicies(maps), range(8), bounds.tabular_complexity(8, 2)
+    )
     many = rng.integers(30, size=(effort.pick(2000, 20_000), 60))
-    yield Case("thousands of policies", FinitePolicies(many, n_actions=30), range(60))
+    yield LaplaceCase("thousands of policies", FinitePolicies(many, n_actions=30), range(60))
     twins = np.zeros((2, 200), dtype=np.int64)
     twins[1, 0] = 1
     pair = FinitePolicies(twins)
-    yield Case("two that differ once", pair, range(200), bounds.tabular_complexity(1, 2))
-    yield Case("thresholds on 50 points", Thresholds(2), [float(x) for x in range(50)])
+    yield LaplaceCase("two that differ once", pair, range(200), bounds.tabular_complexity(1, 2))
+    yield LaplaceCase("thresholds on 50 points", Thresholds(2), [float(x) for x in range(50)])
     items = Subsets(12, 4)
-    yield Case("4 items of 12", items, [None], items.complexity([None]))
+    yield LaplaceCase("4 items of 12", items, [None], items.complexity([None]))
     grid = [((i, j), to) for i in range(5) for j in range(5) for to in ((i + 1, j), (i, j + 1))]
     edges = [(a, b) for a, b in grid if max(b) < 5]
-    yield Case("paths in a 5×5 grid", Paths(edges, (0, 0), (4, 4)), [None])
+    yield LaplaceCase("paths in a 5×5 grid", Paths(edges, (0, 0), (4, 4)), [None])
 
 
-def _measured(case: Case, effort: Effort) -> tuple[float, float]:
+def _measured(case: LaplaceCase, effort: Effort) -> tuple[float, float]:
     """Return ε times half the spread of the noise over policies, and its standard error."""
     pairs, epsilon = effort.pick(1000, 10_000), 0.25
     seed = effort.seed + 1

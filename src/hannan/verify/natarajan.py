@@ -20,7 +20,7 @@ from hannan.verify.trial import Trial
 Table = NDArray[np.int64]
 
 
-class Case(NamedTuple):
+class NatarajanCase(NamedTuple):
     """A class on d contexts, with all its policies on them."""
 
     name: str
@@ -64,7 +64,7 @@ def growth(effort: Effort) -> Iterator[Check]:
     yield Check("all: oracle's log N, distance from the count", wrong, 1e-12)
 
 
-def _cases(effort: Effort) -> Iterator[Case]:
+def _cases(effort: Effort) -> Iterator[NatarajanCase]:
     rng = effort.rng("natarajan")
     for K, d in [(2, 12), (3, 10), *([(2, 40), (4, 16)] if effort.full else [])]:
         yield _thresholds(d, K)
@@ -74,24 +74,26 @@ def _cases(effort: Effort) -> Iterator[Case]:
         d, K = (int(n) for n in rng.integers([4, 2], [8, 5]))
         table = rng.integers(K, size=(int(rng.integers(10, 80)), d))
         oracle = FinitePolicies(table, n_actions=K)
-        yield Case("random policies", oracle, range(d), table, K, random=True)
+        yield NatarajanCase("random policies", oracle, range(d), table, K, random=True)
 
 
-def _thresholds(d: int, K: int) -> Case:
+def _thresholds(d: int, K: int) -> NatarajanCase:
     """Return an infinite class, with a list of the policies that differ on these contexts."""
     oracle = Thresholds(K)
     points = [float(x) for x in range(d)]
     pairs = itertools.product(points, itertools.product(range(K), repeat=2))
     policies = [ThresholdPolicy(oracle, cut, below, above) for cut, (below, above) in pairs]
     table = np.array([[policy(x) for x in points] for policy in policies])
-    return Case(f"thresholds, {d} points, K = {K}", oracle, points, table, K)
+    return NatarajanCase(f"thresholds, {d} points, K = {K}", oracle, points, table, K)
 
 
-def _nearly_constant(d: int, K: int, nu: int) -> Case:
+def _nearly_constant(d: int, K: int, nu: int) -> NatarajanCase:
     """Return all policies that play 0 except on ν contexts: the largest of dimension ν if K = 2."""
     table = np.array(list(itertools.product(range(K), repeat=d)))
     table = table[(table != 0).sum(axis=1) <= nu]
-    return Case(f"0 except on {nu} of {d}, K = {K}", FinitePolicies(table), range(d), table, K)
+    return NatarajanCase(
+        f"0 except on {nu} of {d}, K = {K}", FinitePolicies(table), range(d), table, K
+    )
 
 
 @claim("natarajan", "Corollary (Natarajan), erratum 11", "mean regret below its bound")

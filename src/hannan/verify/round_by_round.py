@@ -47,7 +47,7 @@ def _scale(step: Any, t: int) -> float:
     return math.sqrt(2.0 * (t + 1) / _G) if step.schedules else 1.0 / step.epsilon
 
 
-class Sums:
+class Deviations:
     """Sums of differences from their means, in standard errors."""
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ class Sums:
 class Plays:
     """Actions compared with their distribution: overall, per side of a tie, and by past actions."""
 
-    def __init__(self, sums: Sums) -> None:
+    def __init__(self, sums: Deviations) -> None:
         self._sums = sums
         self._last = [0.0] * max(_LAGS)
 
@@ -117,7 +117,7 @@ def _games(where: str, learner: Any, T: int, guesses: FloatArray) -> Iterator[Ch
     """
     full = learner.feedback is Feedback.FULL
     apart, cheap = (1.5, 0.0) if full else (0.0, 0.3)
-    sums, off = Sums(), 0.0
+    sums, off = Deviations(), 0.0
     plays = Plays(sums)
     for t in range(T):
         number, n = divmod(t, _LENGTH)

@@ -20,7 +20,7 @@ from hannan.verify.trial import Trial
 Table = NDArray[np.int64]
 
 
-class Case(NamedTuple):
+class SeparatorCase(NamedTuple):
     """All policies of a class: their actions on a separator and on many other contexts."""
 
     name: str
@@ -63,19 +63,21 @@ def constructions(effort: Effort) -> Iterator[Check]:
             yield Check(f"{name}: {what}", float(count), 0.0)
 
 
-def _cases(effort: Effort) -> Iterator[Case]:
+def _cases(effort: Effort) -> Iterator[SeparatorCase]:
     for n in range(1, effort.pick(5, 9)):
         rows = np.arange(2**n)[:, None] >> np.arange(n) & 1
         for formulas in (Disjunctions(n), Conjunctions(n)):
             name = type(formulas).__name__.lower()
             listed = [formulas.policy(np.flatnonzero(row)) for row in rows]
-            yield Case(name, formulas, listed, list(getattr(separators, name)(n)), list(rows))
+            yield SeparatorCase(
+                name, formulas, listed, list(getattr(separators, name)(n)), list(rows)
+            )
     for n, steps in [(1, 3), (2, 3), *([(2, 6), (3, 3)] if effort.full else [])]:
         oracle = InterceptClassifiers(n, 1 / steps)
         values = [*(np.arange(1, steps + 1) / steps), np.inf]
         planes = [oracle.policy(a) for a in itertools.product(values, repeat=n)]
         axes = separators.intercept_classifiers(n, 1 / steps)
-        yield Case("intercept classifiers", oracle, planes, list(axes), _grid(n, steps))
+        yield SeparatorCase("intercept classifiers", oracle, planes, list(axes), _grid(n, steps))
 
 
 def _grid(n: int, steps: int) -> list[FloatArray]:

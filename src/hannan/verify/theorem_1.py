@@ -23,7 +23,7 @@ from hannan.verify.trial import Trial, standard_error
 _SIGMAS = 5.0  # a normal variable exceeds this with probability 3e-7
 
 
-class Terms(NamedTuple):
+class CostTerms(NamedTuple):
     """Costs of a fixed sequence of losses, on average over noise that is fixed for the run."""
 
     stability: float  # the first term of the theorem
@@ -93,7 +93,7 @@ def one_sided_error(effort: Effort) -> Iterator[Check]:
     yield Check("stability, against Theorem 2", terms.stability, bound.terms["stability"])
 
 
-def _terms(learner: ContextFTPL, world: FromArrays, draws: int) -> Terms:
+def _terms(learner: ContextFTPL, world: FromArrays, draws: int) -> CostTerms:
     """Return the costs of the leader before and after each round, under noise fixed for the run."""
     draw = draw_of(learner)
     total = learner.oracle.objective()
@@ -108,7 +108,7 @@ def _terms(learner: ContextFTPL, world: FromArrays, draws: int) -> Terms:
     before, after, best = np.array(played), np.array(foreseeing), float(total.minima()[0])
     stability = float((before - after).mean(axis=1).sum())
     regret = float(before.mean(axis=1).sum()) - best
-    return Terms(stability, float((-high - low).mean()), regret, after.sum(axis=0) - best)
+    return CostTerms(stability, float((-high - low).mean()), regret, after.sum(axis=0) - best)
 
 
 def _other_distribution(effort: Effort, oracle: Oracle, world: FromArrays) -> Check:

@@ -25,7 +25,7 @@ from hannan.oracles import (
 from hannan.verify.claim import Check, Effort, claim
 
 
-class Listed(NamedTuple):
+class ListedClass(NamedTuple):
     """A small class with all its policies in the documented order."""
 
     oracle: Oracle
@@ -55,7 +55,7 @@ def on_integer_losses(effort: Effort) -> Iterator[Check]:
     yield Check("share of runs with a tie", share, 0.5, at_most=False)
 
 
-def _game(listed: Listed, rng: np.random.Generator) -> tuple[int, int, bool]:
+def _game(listed: ListedClass, rng: np.random.Generator) -> tuple[int, int, bool]:
     """Return the number of tied policies, the leader's rank, and whether all ways agree."""
     oracle, (_, d, K) = listed.oracle, listed.plays.shape
     T = int(rng.integers(0, 7))
@@ -86,7 +86,7 @@ def _game(listed: Listed, rng: np.random.Generator) -> tuple[int, int, bool]:
     return len(ties), rank, bool(agree)
 
 
-def _told(listed: Listed, places: Iterable[Any], losses: FloatArray) -> Objective:
+def _told(listed: ListedClass, places: Iterable[Any], losses: FloatArray) -> Objective:
     oracle = listed.oracle
     total = oracle.objective()
     total.prepare(oracle.check_contexts(listed.contexts))
@@ -95,7 +95,7 @@ def _told(listed: Listed, places: Iterable[Any], losses: FloatArray) -> Objectiv
     return total
 
 
-def _row(listed: Listed, policy: Policy) -> NDArray[np.bool_]:
+def _row(listed: ListedClass, policy: Policy) -> NDArray[np.bool_]:
     K = listed.plays.shape[2]
     return np.array([_elements(policy(context), K) for context in listed.contexts])
 
@@ -116,7 +116,7 @@ def _twins(effort: Effort) -> int:
     return sum(leader.index >= len(table) for leader in draws)
 
 
-def _classes(rng: np.random.Generator) -> Iterator[Listed]:
+def _classes(rng: np.random.Generator) -> Iterator[ListedClass]:
     """Yield one small instance of each class, policies in the order its documentation gives."""
     table = rng.integers(3, size=(17, 3))
     yield _single(FinitePolicies(table, n_actions=3), range(3), table, 3)
@@ -145,14 +145,14 @@ def _classes(rng: np.random.Generator) -> Iterator[Listed]:
     yield _sets(matroid, [[*first, last] for first in firsts for last in (3, 4)])
 
 
-def _single(oracle: Oracle, contexts: Sequence[Any], plays: Any, K: int) -> Listed:
-    return Listed(oracle, contexts, np.asarray(plays)[:, :, None] == np.arange(K))
+def _single(oracle: Oracle, contexts: Sequence[Any], plays: Any, K: int) -> ListedClass:
+    return ListedClass(oracle, contexts, np.asarray(plays)[:, :, None] == np.arange(K))
 
 
-def _sets(oracle: Oracle, actions: Sequence[Sequence[int]]) -> Listed:
+def _sets(oracle: Oracle, actions: Sequence[Sequence[int]]) -> ListedClass:
     assert oracle.n_actions is not None
     plays = [[_elements(list(action), oracle.n_actions)] for action in actions]
-    return Listed(oracle, [None], np.array(plays))
+    return ListedClass(oracle, [None], np.array(plays))
 
 
 def _cuts(rows: FloatArray, cuts: Sequence[float], K: int) -> list[NDArray[np.int64]]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from hannan._packages import package
 from hannan.adapters._numbers import Numbering
-from hannan.adapters._rows import Encoding, Rows
+from hannan.adapters._rows import Encoding, RowEncoder
 from hannan.core import ContextError, Menu, ParameterError
 from hannan.core.params import short
 from hannan.core.validation import FloatArray, check_integer, refuse
@@ -41,8 +41,8 @@ class Translation:
             raise ParameterError(
                 "action_encoding= encodes the features of actions, so it needs actions='items'."
             )
-        self._contexts = Rows(owner, "encoding", encoding)
-        self._rows = Rows(owner, "action_encoding", action_encoding)
+        self._contexts = RowEncoder(owner, "encoding", encoding)
+        self._rows = RowEncoder(owner, "action_encoding", action_encoding)
         self._by_position = not self.fixed and actions == "positions"
         self._numbering = Numbering(actions if self.fixed else None)
         self.labels = self._numbering.labels
@@ -84,7 +84,7 @@ class Translation:
         return row
 
 
-def _encoded(rows: Rows, features: Any, what: str) -> Any:
+def _encoded(rows: RowEncoder, features: Any, what: str) -> Any:
     """Return a context or the features of an action, converted."""
     if rows.function is not None or isinstance(features, Mapping):
         if rows.function is None and not rows.known:

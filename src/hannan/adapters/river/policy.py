@@ -9,7 +9,7 @@ import numpy as np
 
 from hannan.adapters._numbers import Numbering
 from hannan.adapters._rewards import Scale, check_bandit, count_actions, losses_of
-from hannan.adapters._rows import Encoding, Rows
+from hannan.adapters._rows import Encoding, RowEncoder
 from hannan.adapters.river._models import load
 from hannan.core import Decision, Learner, ParameterError
 from hannan.core.validation import check_integer, refuse
@@ -100,7 +100,7 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
             raise refuse(self, "reward_obj", accepted, self.reward_obj)
         self._rewards_as_losses = Scale(self, reward_range)
         self._losses = losses_of(learner)
-        self._rows = Rows(self, "features", features, strict=False)
+        self._rows = RowEncoder(self, "features", features, strict=False)
         self._numbering = Numbering()
         if arms is not None:
             self._numbering.of(list(arms), self._n_actions)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hannan.adapters._rows import Encoding, Rows
+from hannan.adapters._rows import Encoding, RowEncoder
 from hannan.core import Environment, LossError, Oracle, ParameterError, Round
 from hannan.core.validation import check_choice, check_integer, refuse
 from hannan.environments._scaling import RUNNING
@@ -71,7 +71,7 @@ class FromRiver(Environment):
         self.features = features
         self.scale = scale
         self.oracle = oracle
-        Rows(self, "features", features, strict=False)
+        RowEncoder(self, "features", features, strict=False)
         self._given = None if labels is None else tuple(labels)
         self.n_actions: int = self._count()
         if oracle is not None and oracle.n_actions not in (None, self.n_actions):
@@ -90,7 +90,7 @@ class FromRiver(Environment):
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
         if self.horizon is not None and horizon > self.horizon:
             raise _too_short(self.horizon, horizon)
-        rows = Rows(self, "features", self.features, strict=False)
+        rows = RowEncoder(self, "features", self.features, strict=False)
         scaler: Any = None if self.scale is None else RUNNING[self.scale]()
         known = {label: k for k, label in enumerate(self._given or ())}
         miss = 1.0 - np.eye(self.n_actions)

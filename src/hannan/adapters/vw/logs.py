@@ -245,7 +245,7 @@ def _written(
         yield CbAdfRound(context, listed, offered.index(row.action), cost, row.propensity)
 
 
-def _count(found: list[Logged], known: int, given: int | None) -> int:
+def _count(found: list[NumberedRound], known: int, given: int | None) -> int:
     K = max(known, 1 + max(max(row.action, *(row.available or (0,))) for row in found))
     if given is not None:
         if check_integer(_WHO, "n_actions", given, 1) < K:
@@ -259,7 +259,7 @@ def _count(found: list[Logged], known: int, given: int | None) -> int:
     return K
 
 
-def _action_distribution(found: list[Logged], K: int) -> FloatArray | None:
+def _action_distribution(found: list[NumberedRound], K: int) -> FloatArray | None:
     """Return the probabilities of all actions, or None unless every round has them."""
     if any(row.distribution is None for row in found) or len(found) * K > _LARGEST:
         return None
@@ -270,7 +270,7 @@ def _action_distribution(found: list[Logged], K: int) -> FloatArray | None:
     return table
 
 
-class Logged(NamedTuple):
+class NumberedRound(NamedTuple):
     """A round with the numbers of its actions."""
 
     this: Round
@@ -292,7 +292,7 @@ class Decisions:
         self._numbering = Numbering(listed)
         self.known = self._numbering.labels
 
-    def logged(self, this: Round) -> Logged | None:
+    def logged(self, this: Round) -> NumberedRound | None:
         """Return the decision of a round, or None without a cost or if learners must skip it."""
         if not isinstance(this, CbRound | CbAdfRound):
             raise InputTypeError(
@@ -308,14 +308,14 @@ class Decisions:
         if this.action is None or this.cost is None or this.probability is None:
             return None
         if isinstance(this, CbRound):
-            return Logged(this, this.action, this.available, None, 1.0)
+            return NumberedRound(this, this.action, this.available, None, 1.0)
         if this.skip_learn:
             return None
         distribution = None
         if this.others and len(this.others) == len(numbers) - 1:
             told = {**this.others, this.action: this.probability}
             distribution = {numbers[k]: p for k, p in told.items()}
-        return Logged(this, numbers[this.action], numbers, distribution, this.weight)
+        return NumberedRound(this, numbers[this.action], numbers, distribution, this.weight)
 
     def numbers(self, this: CbAdfRound) -> tuple[int, ...]:
         """Return the number of each action of a round."""

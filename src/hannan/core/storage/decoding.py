@@ -20,7 +20,7 @@ from hannan.core.state import Count, Scope, TupleOf, room
 from hannan.core.storage.arrays import Arrays
 from hannan.core.storage.encoding import COLLECTIONS, PLAIN, TEXTS, Node
 from hannan.core.storage.estimators import listed, rebuilt, refuse_memory
-from hannan.core.storage.names import Names, name_of
+from hannan.core.storage.names import TrustedNames, name_of
 from hannan.core.stored import Stored, declared, needed
 
 _SPARE = 2**27  # bytes that a constructor may always take, even if the file is small
@@ -37,7 +37,7 @@ class Decoder:
     must be of the kind that a new object has.
     """
 
-    def __init__(self, arrays: Any, body: memoryview, path: str, names: Names) -> None:
+    def __init__(self, arrays: Any, body: memoryview, path: str, names: TrustedNames) -> None:
         self._arrays = Arrays(arrays, body, path)
         self._path = path
         self._names = names

@@ -11,7 +11,7 @@ from hannan.core.errors import DamagedFileError, InputTypeError, NewerFileError,
 from hannan.core.storage import container
 from hannan.core.storage.decoding import Decoder
 from hannan.core.storage.encoding import Encoder
-from hannan.core.storage.names import Names
+from hannan.core.storage.names import TrustedNames
 from hannan.core.stored import Stored
 
 Head = dict[str, Any]
@@ -147,7 +147,7 @@ def decoded(
     if isinstance(trusted, str):
         raise InputTypeError(f"trusted= takes a list: pass trusted=[{trusted!r}].")
     head = _migrated(head, path)
-    decoder = Decoder(head.get("arrays"), body, path, Names(trusted))
+    decoder = Decoder(head.get("arrays"), body, path, TrustedNames(trusted))
     learner = decoder.decode(head.get("learner"))
     if not isinstance(learner, kind):
         raise DamagedFileError(f"{path} holds no {kind.__name__}.")

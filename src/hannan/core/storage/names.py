@@ -25,7 +25,7 @@ def name_of(thing: Any) -> str:
     return f"{thing.__module__}:{thing.__qualname__}"
 
 
-class Names:
+class TrustedNames:
     """Finds the classes and functions that a file names, if the caller trusts them."""
 
     def __init__(self, trusted: Iterable[Any]) -> None:
