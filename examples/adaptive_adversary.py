@@ -1,8 +1,9 @@
-"""A parking inspector who knows how you choose, but not your coins.
+"""Adaptive adversary: an inspector who predicts your choices.
 
-Every day one of four streets is checked: the one where copies of you, with the same past and other
-coins, would most likely park today. Whoever has no coins is fined every single day, however well
-it has learned. With a guarantee against adaptive adversaries you pay little more than chance would.
+Every day an inspector checks one of four streets: the one where most copies of you would park,
+given the same past and other random draws. A learner without randomness is therefore fined every
+day. Compare the shares of fined days: `ContextFTPL`, which has a guarantee against adaptive
+adversaries, comes close to the share of a random choice.
 """
 
 import hannan as hn
@@ -20,8 +21,8 @@ drivers = {
 for name, driver in drivers.items():
     fines = hn.play(driver, inspector, horizon=DAYS, seed=1).losses
     print(f"{name:22} fined on {fines.mean():6.1%} of all days")
-print(f"{'chance':22} would be {(1 + (STREETS - 1) * inspector.low) / STREETS:6.1%}")
+print(f"{'random choice':22} expected {(1 + (STREETS - 1) * inspector.low) / STREETS:6.1%}")
 
-# What the inspector asks: where would you park in weather 3? Asking changes nothing.
+# The inspector asks where you would park in weather 3. The learners do not change.
 print("LinUCB:     ", *drivers["LinUCB"].would_play(3, copies=12))
 print("ContextFTPL:", *drivers["ContextFTPL"].would_play(3, copies=12))

@@ -1,8 +1,9 @@
-"""Nine ways to decide, in one loop: any learner plays any world, and says what it promises.
+"""Compare nine learners and their regret bounds.
 
-A drive across a town whose streets jam now here, now there, where all travel times are known in
-the evening; and three treatments for eight kinds of patients, where only the outcome of the one
-given is known. Regret is against the best route, and the best rule, in hindsight.
+Any learner can run in any environment. Five learners choose routes through a congested town and
+observe all travel times (full information). Four learners choose treatments for patients and
+observe the outcome of the chosen one (bandit feedback). The table lists the mean loss, the regret
+against the best policy in hindsight, the regret bound and the oracle calls per round.
 """
 
 import hannan as hn
@@ -26,14 +27,14 @@ on_patients = [
     hn.ContextSemiBanditFTPL(rules, seed=0),
 ]
 
-print(f"{'learner':22} {'mean loss':>9} {'regret':>7} {'promised':>9} {'calls a round':>14}")
-for world, learners in ((town, on_routes), (ward, on_patients)):
-    print(f"{type(world).__name__}:")
+print(f"{'learner':22} {'mean loss':>9} {'regret':>7} {'bound':>9} {'calls/round':>12}")
+for environment, learners in ((town, on_routes), (ward, on_patients)):
+    print(f"{type(environment).__name__}:")
     for learner in learners:
-        trace = hn.play(learner, world, horizon=2000, seed=1)
+        trace = hn.play(learner, environment, horizon=2000, seed=1)
         bound, calls = learner.regret_bound(), trace.oracle_calls / len(trace)
-        promised = "nothing" if bound is None else f"{bound:.0f}"
+        shown = "none" if bound is None else f"{bound:.0f}"
         print(
             f"{type(learner).__name__:22} {trace.losses.mean():9.3f} {trace.regret():7.1f}", end=""
         )
-        print(f" {promised:>9} {calls:14.2f}")
+        print(f" {shown:>9} {calls:12.2f}")

@@ -1,8 +1,8 @@
-"""A certificate over time: when does each statement become smaller than the total loss?
+"""Certificates over time with bandit feedback.
 
-With bandit feedback, three estimates bound the expected regret. Without negative losses, regret
-is at most the total loss, so larger estimates say nothing. `python
-examples/certificate_over_time.py picture.png` draws them (if matplotlib is installed).
+Three estimates bound the expected regret. An estimate above the total loss is useless, because
+losses are not negative: the output states when each estimate falls below it. `python
+examples/certificate_over_time.py picture.png` draws the estimates (needs matplotlib).
 """
 
 import sys
@@ -11,18 +11,18 @@ from importlib.util import find_spec
 import hannan as hn
 
 policies = hn.oracles.FinitePolicies.random(n_policies=20, n_contexts=4, n_actions=3, seed=0)
-world = hn.environments.PlantedPolicy(policies, good=0.2, bad=0.7)
+environment = hn.environments.PlantedPolicy(policies, good=0.2, bad=0.7)
 learner = hn.ContextSemiBanditFTPL(policies, seed=0)
 certificates = []
 
 
-def note(t):
-    """Note the certificate every 50 rounds; each costs one oracle call."""
+def record(t):
+    """Record the certificate every 50 rounds; each costs one oracle call."""
     if t % 50 == 0:
         certificates.append(learner.certificate())
 
 
-hn.play(learner, world, horizon=6000, seed=1, progress=note)
+hn.play(learner, environment, horizon=6000, seed=1, progress=record)
 kinds = [each.kind for each in certificates[-1].statements if each.bounds and each.value]
 for kind in kinds:
     late = max((each.rounds for each in certificates if each.values[kind] >= each.loss), default=0)

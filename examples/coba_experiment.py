@@ -1,8 +1,8 @@
-"""Learners of ours in an experiment of coba, beside coba's own.
+"""Run Hannan's learners in a coba experiment.
 
-Visitors come with two features, from which it can be told which of three offers they like. The
-rule changes twice: what was liked by some is liked by others. coba plays all learners in the same
-rounds, and its table of results says what each of them took in.
+Use it to compare Hannan's learners with those of coba in the same rounds. A visitor has two
+features, which determine the offer that the visitor likes; this rule changes twice (drift). The
+output is the mean reward of each learner: restarts raise it.
 """
 
 import coba as cb
@@ -14,13 +14,13 @@ OFFERS = [cb.Categorical(name, NAMES) for name in NAMES]
 
 
 def reward(i, visitor, offer, rng):
-    """The right offer is taken nine times out of ten, another one once."""
+    """Return 1 with probability 0.9 if the visitor likes the offer best, else with 0.1."""
     likes = [visitor[0], visitor[1], -visitor[0] - visitor[1]]
     shown = (offer.as_int + i // (ROUNDS // 3)) % 3
     return float(rng.random() < (0.9 if likes[shown] == max(likes) else 0.1))
 
 
-world = cb.Environments.from_lambda(
+environments = cb.Environments.from_lambda(
     ROUNDS,
     lambda i, rng: (rng.random() - 0.5, rng.random() - 0.5),
     lambda i, visitor, rng: OFFERS,
@@ -29,8 +29,9 @@ world = cb.Environments.from_lambda(
 )
 rules = hn.oracles.LinearPolicies(n_actions=3)
 bandit = hn.ContextSemiBanditFTPL(rules, predictor=hn.predictors.Ridge(), seed=0)
-ours = [hn.adapters.CobaLearner(one) for one in (bandit, hn.Restarting(bandit))]
-result = cb.Experiment(world, [*ours, cb.LinUCBLearner(), cb.RandomLearner()]).run(quiet=True)
+learners = [hn.adapters.CobaLearner(each) for each in (bandit, hn.Restarting(bandit))]
+learners += [cb.LinUCBLearner(), cb.RandomLearner()]
+result = cb.Experiment(environments, learners).run(quiet=True)
 for learner in result.learners.to_dicts():
     played = result.interactions.where(learner_id=learner["learner_id"])
-    print(f"{learner['family']:22} took in {sum(played['reward']) / ROUNDS:.3f} a visitor")
+    print(f"{learner['family']:22} reward {sum(played['reward']) / ROUNDS:.3f} per visitor")

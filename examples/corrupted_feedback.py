@@ -1,9 +1,9 @@
-"""Forged reviews: what does a lie cost?
+"""Corrupted feedback: forged reviews of restaurants.
 
-Three restaurants, five occasions, and reviews of which some say the opposite of what happened. The
-losses that count are the true ones. A forged review adds at most 2 to the regret of a learner with
-a guarantee, for it has no regret on what it was told. One that stops looking has no such limit: a
-few hundred lies at the start, and LinUCB avoids the best place for good.
+Some reviews state the opposite of the true outcome; the table lists the regret in true losses. A
+forged review adds at most 2 to the regret of a learner with a guarantee, because its regret in the
+observed losses is low. LinUCB has no guarantee: after a few hundred forged reviews at the start, it
+avoids the best restaurant for the rest of the run.
 """
 
 import numpy as np
@@ -16,20 +16,20 @@ town = hn.environments.PlantedPolicy(rules, good=0.1, bad=0.4)
 forged = {
     "none": town,
     "the first 300": hn.environments.Corrupted(town, rate=1.0, budget=300),
-    "300 here and there": hn.environments.Corrupted(town, rate=0.2, budget=300),
-    "a fifth is missing": hn.environments.Corrupted(town, rate=0.2, kind="missing"),
+    "300 at random": hn.environments.Corrupted(town, rate=0.2, budget=300),
+    "20 % missing": hn.environments.Corrupted(town, rate=0.2, kind="missing"),
 }
 
 
 def regret(learner: hn.Learner, reviews: hn.Environment) -> float:
-    """The mean over a few games."""
-    games = (hn.play(learner.clone(), reviews, VISITS, s, oracle=rules) for s in range(SEEDS))
-    return float(np.mean([game.regret() for game in games]))
+    """Return the mean regret of a few runs."""
+    runs = (hn.play(learner.clone(), reviews, VISITS, s, oracle=rules) for s in range(SEEDS))
+    return float(np.mean([run.regret() for run in runs]))
 
 
-print("forged reviews        all told  own visit told  LinUCB   (regret)")
+print("forged reviews  full information  bandit feedback  LinUCB   (regret)")
 for name, reviews in forged.items():
-    told = regret(hn.ContextFTPL(rules, seed=0), reviews)
+    full = regret(hn.ContextFTPL(rules, seed=0), reviews)
     bandit = regret(hn.ContextSemiBanditFTPL(rules, seed=0), reviews)
-    print(f"{name:20}  {told:8.0f}  {bandit:14.0f}  ", end="")
+    print(f"{name:14}  {full:16.0f}  {bandit:15.0f}  ", end="")
     print(f"{regret(hn.baselines.LinUCB(PLACES), reviews):6.0f}")

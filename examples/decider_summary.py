@@ -1,7 +1,8 @@
-"""The summary of a Decider as a picture: your current rule and each offer, early and late.
+"""Plot the summary of a Decider.
 
-The thick intervals hold if you look once, the thin ones at any time. Both shrink as outcomes come
-in. `python examples/decider_summary.py picture.png` draws them (if matplotlib is installed).
+The plot shows your current rule and each offer after 400 and after 3,000 visitors. The thick
+intervals hold if you look once, the thin ones at any time. Both shrink with more outcomes. `python
+examples/decider_summary.py picture.png` draws the plot (needs matplotlib).
 """
 
 import sys
@@ -17,7 +18,7 @@ shop = hn.Decider(offers, rewards=(0, 120), baseline="nothing", exploration=0.03
 
 
 def serve(visitors):
-    """Make an offer to each visitor and report the euros spent: new ones like free shipping."""
+    """Make an offer to each visitor and report the euros: new visitors like free shipping."""
     for new in rng.integers(2, size=visitors):
         decision = shop.decide({"new": bool(new)})
         mean = {"discount": 40.0, "free shipping": 80.0 if new else 20.0, "nothing": 35.0}

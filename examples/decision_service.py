@@ -1,9 +1,11 @@
-"""Decisions over HTTP, in plain Python: POST /decide, POST /report, GET /metrics, and a journal."""
+"""Serve decisions over HTTP, with a journal.
+
+Plain Python: POST /decide, POST /report, GET /metrics. A report sent twice counts once."""
 
 import json
-import tempfile
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from tempfile import TemporaryDirectory
 from urllib.request import urlopen
 
 import hannan as hn
@@ -28,13 +30,11 @@ class Service(BaseHTTPRequestHandler):
     def log_message(self, *args): ...
 
 
-with tempfile.TemporaryDirectory() as folder:  # a service would name a folder that stays
-    Service.decider.journal(f"{folder}/service.journal")  # begun, or taken up after a crash
-    with ThreadingHTTPServer(("127.0.0.1", 0), Service) as server:
-        threading.Thread(target=server.serve_forever).start()
-        asked, told = {"id": "order-17"}, {"decision": "order-17", "reward": 9.0}
-        for path, content in (("decide", asked), ("report", told), ("report", told)):
-            address, body = f"http://127.0.0.1:{server.server_port}/{path}", json.dumps(content)
-            print(path, urlopen(address, body.encode(), timeout=60).read().decode())
-        server.shutdown()
+with TemporaryDirectory() as folder, ThreadingHTTPServer(("127.0.0.1", 0), Service) as server:
+    Service.decider.journal(f"{folder}/service.journal")  # in a service, use a permanent folder
+    threading.Thread(target=server.serve_forever).start()
+    url, report = f"http://127.0.0.1:{server.server_port}/", {"decision": "order-17", "reward": 9.0}
+    for path, content in (("decide", {"id": "order-17"}), ("report", report), ("report", report)):
+        print(path, urlopen(url + path, json.dumps(content).encode(), timeout=60).read().decode())
+    server.shutdown()
     Service.decider.close()

@@ -1,4 +1,9 @@
-"""Offers to visitors whose taste changes twice: starting over when predictions go wrong."""
+"""Drift: restart when the tastes of visitors change.
+
+The best offer depends on ten features of a visitor, and this rule changes twice. `Restarting`
+detects larger prediction errors and starts a fresh learner. Compare the shares of unwanted offers
+in each third of the rounds with and without restarts.
+"""
 
 import numpy as np
 
@@ -10,7 +15,7 @@ ROUNDS, OFFERS = 6000, 6
 def main() -> None:
     rng = np.random.default_rng(0)
     visitors = rng.normal(size=(ROUNDS, 10)) / 3.0
-    # What each kind of visitor likes best, in each third of the rounds.
+    # The best offer by features, with other weights in each third of the rounds.
     tastes = rng.normal(size=(3, 10, OFFERS))
     third = np.arange(ROUNDS) // (ROUNDS // 3)
     liked = np.einsum("td,tdk->tk", visitors, tastes[third]).argmax(axis=1)
@@ -21,14 +26,14 @@ def main() -> None:
         seed=0,
     )
     restarting = hn.Restarting(plain, max_restarts=5)
-    for name, learner in (("one learner", plain), ("with restarts", restarting)):
+    for name, learner in (("without restarts", plain), ("with restarts", restarting)):
         missed = np.empty(ROUNDS)
         for t in range(ROUNDS):
             missed[t] = float(learner.act(visitors[t]) != liked[t])
             learner.update(missed[t])
         shares = ", ".join(f"{part.mean():.1%}" for part in missed.reshape(3, -1))
-        print(f"{name}: offers nobody wanted, by third: {shares}")
-    print(f"taste changed after 2000 and 4000 rounds; restarts after {restarting.restarts}")
+        print(f"{name}: unwanted offers, by third: {shares}")
+    print(f"tastes changed after 2000 and 4000 rounds; restarts after {restarting.restarts}")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Whom to offer a discount: a line through two scores that is known only by its intercepts.
+"""Intercept classifiers: offer discounts by two scores.
 
-Customers come with two scores in [0, 1], in any order and never the same twice. A classifier offers
-the discount beyond a line that meets each axis at a multiple of 0.1, or never. Noise on twenty
-points of the axes is enough: they tell all 121 classifiers apart.
+A customer has two scores in [0, 1], and no customer comes twice. A classifier offers the discount
+above a line that meets each axis at a multiple of 0.1. The noise lies on the twenty points of a
+separator, which distinguishes all 121 classifiers. Compare early and late mistakes.
 """
 
 import numpy as np

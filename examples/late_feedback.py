@@ -1,11 +1,10 @@
-"""Feedback that comes late: loans, where it takes months to see whether the offer failed.
+"""Delayed feedback: loans that fail months later.
 
-An applicant belongs to one of eight groups and gets one of four offers. The learner keeps
-every decision (`decide`) open until its loss is known; feedback may come in any order;
-`hn.play` does so wherever a round has a delay. The schedule pays for delay in advance; the
-self-tuned learner hardly notices, and its certificate, which is measured on the way, counts rounds
-without a loss with the most that they can cost. (A promise above the number of rounds is worth
-nothing, but that is what can be said before the game.)
+An applicant belongs to one of eight groups and gets one of four offers. `hn.play` leaves decisions
+open until the environment reports their losses, in any order. The table lists the regret and its
+bound per mean delay. The self-tuned learner sets its noise by the measured instability cost; its
+certificate (measured) counts open decisions with the largest possible loss. A bound above the
+number of rounds is useless.
 """
 
 import numpy as np
@@ -21,14 +20,14 @@ losses = (rng.random((LOANS, OFFERS)) < failing[groups]).astype(float)
 bank = hn.environments.FromArrays(groups, losses)
 rules = hn.oracles.AllPolicies(GROUPS, OFFERS)
 
-print("mean delay  never seen  scheduled, promised    self-tuned, promised, measured")
+print("mean delay  open at end   scheduled     bound      self-tuned     bound  measured")
 for delay in (0, 1, 10, 100, 1000):
-    late, cells = hn.environments.Delayed(bank, delay, distribution="geometric"), []
+    delayed, cells = hn.environments.Delayed(bank, delay, distribution="geometric"), []
     for epsilon in ("anytime", "adaptive"):
         learner = hn.ContextSemiBanditFTPL(rules, epsilon=epsilon, seed=0)
-        regret, bound = hn.play(learner, late, seed=1).regret(), learner.regret_bound()
-        said = "" if epsilon == "anytime" else f"  {learner.certificate().stability_estimate:8.0f}"
-        cells.append(f"{regret:8.0f}  {bound:8.0f}{said}")
-    print(f"{delay:10d}  {len(learner.open_decisions):10d}  {'     '.join(cells)}")
+        regret, bound = hn.play(learner, delayed, seed=1).regret(), learner.regret_bound()
+        last = "" if epsilon == "anytime" else f"  {learner.certificate().stability_estimate:8.0f}"
+        cells.append(f"{regret:10.0f}  {bound:8.0f}{last}")
+    print(f"{delay:10d}  {len(learner.open_decisions):11d}  {'     '.join(cells)}")
 chance = losses.sum() / OFFERS - losses[range(LOANS), failing.argmin(axis=1)[groups]].sum()
-print(f"offers at random: {chance:.0f}")
+print(f"regret of random offers: {chance:.0f}")

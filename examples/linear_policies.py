@@ -1,4 +1,9 @@
-"""Handwritten digits, one guess at a time, told only whether the guess was right."""
+"""Classify digits from bandit feedback.
+
+The learner chooses a digit for each image and observes only whether it is right. The policies are
+linear, with a ridge regression as the predictor. Compare the shares of mistakes in each third; the
+certificate states why no theorem applies.
+"""
 
 import numpy as np
 from sklearn.datasets import load_digits
@@ -19,8 +24,8 @@ def main() -> None:
     order = np.random.default_rng(0).integers(len(labels), size=ROUNDS)
     losses = np.empty(ROUNDS)
     for t, i in enumerate(order):
-        guess = learner.act(features[i])
-        losses[t] = float(guess != labels[i])
+        action = learner.act(features[i])
+        losses[t] = float(action != labels[i])
         learner.update(losses[t])
     for part in range(3):
         share = losses[part * 1000 : (part + 1) * 1000].mean()

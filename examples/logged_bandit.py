@@ -1,7 +1,9 @@
-"""What would a learner have cost on the log of another system? Two estimates, beside the truth.
+"""Estimate a learner's loss from another system's log.
 
-The system showed one of three ads to six kinds of visitors, mostly its favourite, and wrote down
-what it showed, how likely that was, and whether it failed. Nothing is known of the other ads.
+A system showed one of three ads to six kinds of visitors, mostly its favourite, and logged the ad,
+its propensity and its failure. `FromLog` replays the log with rejection or importance weights, so
+you can test a learner before you deploy it. Compare each estimate with the true mean, which is
+known because the log is simulated.
 """
 
 import tempfile
@@ -17,13 +19,13 @@ kinds, row = rng.integers(KINDS, size=ROWS), np.arange(ROWS)
 favourite, other = kinds % ADS, rng.integers(ADS, size=ROWS)
 ads = np.where(rng.random(ROWS) < 0.4, favourite, other)
 p = np.where(ads == favourite, 0.4 + 0.6 / ADS, 0.6 / ADS)
-failing = rng.uniform(0.2, 0.9, size=(KINDS, ADS))[kinds]  # known to us, who made the world
+failing = rng.uniform(0.2, 0.9, size=(KINDS, ADS))[kinds]  # known because the log is simulated
 failed = rng.random(ROWS) < failing[row, ads]
-print(f"the system {failed.mean():.3f}, the best rule {failing.min(axis=1).mean():.3f}")
+print(f"mean loss: system {failed.mean():.3f}, best rule {failing.min(axis=1).mean():.3f}")
 
 rules = hn.oracles.AllPolicies(KINDS, ADS)
 bandit = hn.ContextSemiBanditFTPL(rules, seed=0)
-full = hn.ContextFTPL(rules, loss_range=None, seed=0)  # estimates of losses leave [0, 1]
+full = hn.ContextFTPL(rules, loss_range=None, seed=0)  # estimated losses leave [0, 1]
 columns = {"context": "kind", "action": "ad", "loss": "failed", "propensity": "p"}
 with tempfile.TemporaryDirectory() as folder:
     path, table = Path(folder) / "log.csv", np.column_stack([kinds, ads, failed, p])
@@ -33,4 +35,4 @@ with tempfile.TemporaryDirectory() as folder:
         trace = hn.play(learner, log, seed=0)
         truth = failing[row, trace.actions].mean()
         print(f"by {method:10} {trace.mean_loss:.3f}", end=", ")
-        print(f"worth {trace.effective:,.0f} rounds; in truth {truth:.3f}")
+        print(f"effective sample size {trace.effective:,.0f}; true mean {truth:.3f}")

@@ -1,8 +1,9 @@
-"""Contexts as they come: names, words, dates, and values that are missing.
+"""Encode mixed features with missing values.
 
-A shop makes one of three offers to each visitor. What it knows of them is a mapping, not a row of
-numbers, and not everything is known of everyone. `Features` finds out what the columns are, and
-goes on when a later visitor brings a column or a plan that nobody has seen before.
+A shop makes one of three offers to each visitor. Contexts are mappings with words, numbers and
+dates, and some values are missing. `Features` infers the kind of each column and encodes later
+visitors even if they have a new column or a new plan. Compare the shares of offers taken early and
+late.
 """
 
 import numpy as np
@@ -23,15 +24,15 @@ for t in range(VISITS):
         "since": f"20{rng.integers(10, 24)}-{rng.integers(1, 13):02d}-{rng.integers(1, 28):02d}",
     }
     if t > VISITS // 2:
-        visit["device"] = "phone" if t % 2 else "desktop"  # a column that came later
+        visit["device"] = "phone" if t % 2 else "desktop"  # a new column
     best = PLANS.index(plan) if age < 60 else 0
     offer = learner.act(features.encode(visit))
     features.see(visit)
     taken[t] = rng.random() < (0.6 if offer == best else 0.2)
     learner.update(1.0 - taken[t])
 
-print("kinds:", ", ".join(f"{name} {kind}" for name, kind in features.kinds.items()))
-print(f"numbers in a row: {features.width}")
+print("kinds of columns:", ", ".join(f"{name} {kind}" for name, kind in features.kinds.items()))
+print(f"length of the feature vector: {features.width}")
 first, last = taken[:1000].mean(), taken[-1000:].mean()
-print(f"offers taken, first and last thousand: {first:.2f}, {last:.2f}")
-print("by chance 0.33, at best 0.60")
+print(f"share of offers taken, first and last thousand visits: {first:.2f}, {last:.2f}")
+print("random offers 0.33, best offers 0.60")

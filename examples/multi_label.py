@@ -1,8 +1,8 @@
-"""Several labels at once: which moods fit a song.
+"""Multi-label decisions: choose the moods of a song.
 
-A song has two numbers, tempo and loudness, and any of four moods may fit it. Naming a mood that
-fits gains one, naming one that does not costs one. For each mood the policy is a stump: yes on
-one side of a cut in one feature.
+A song has a tempo and a loudness, and each of four moods fits it or not. A mood that fits earns 1,
+another one costs 1. The policy has one stump per mood: yes on one side of a cut in one feature.
+Compare the total rewards and look at the moods of three songs.
 """
 
 import numpy as np
@@ -24,9 +24,9 @@ learner = hn.ContextFTPL(oracle, hn.Pool(known), epsilon=1.0, loss_range=(-1.0, 
 trace = hn.play(learner, hn.environments.FromArrays(songs, losses))
 
 best = trace.losses.sum() - trace.regret()
-print(f"gain of naming every mood    {-losses.sum():8,.0f}")
-print(f"gain of the learner          {-trace.losses.sum():8,.0f}")
-print(f"gain of the best stumps      {-best:8,.0f}")
+print(f"reward of naming every mood    {-losses.sum():8,.0f}")
+print(f"reward of the learner          {-trace.losses.sum():8,.0f}")
+print(f"reward of the best stumps      {-best:8,.0f}")
 policy = learner.best_policy()
 for song in ([70.0, -20.0], [150.0, -10.0], [140.0, -5.0]):
     print(f"tempo {song[0]:.0f}, loudness {song[1]:.0f}:", [MOODS[j] for j in policy(song)])

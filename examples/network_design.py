@@ -1,7 +1,7 @@
-"""Rent cables that link thirty towns, day after day, at prices that change.
+"""Spanning trees: rent cables at changing prices.
 
-Only the rented cables send a bill. With a path as argument a picture is drawn, cables the wider
-the more often they were rented (if matplotlib is installed).
+Each day the rented cables must link thirty towns; you observe only the prices of these cables. Give
+a file name to draw the cables, wider if they were rented more often (needs matplotlib).
 """
 
 import sys
@@ -19,13 +19,13 @@ near = np.argsort(length, axis=1)[:, 1:6]
 cables = sorted({tuple(sorted((a, int(b)))) for a in range(TOWNS) for b in near[a]})
 trees = hn.oracles.SpanningTrees(cables)
 base = np.array([length[a, b] for a, b in cables])
-price = base * rng.uniform(0.3, 1.7, len(cables))  # what a cable really costs, day by day
+price = base * rng.uniform(0.3, 1.7, len(cables))  # mean price per day
 losses = np.clip(price * rng.uniform(0.5, 1.5, (DAYS, len(cables))), 0.0, 1.0)
 learner = hn.ContextSemiBanditFTPL(trees, seed=0)
 trace = hn.play(learner, hn.environments.FromArrays(None, losses))
 mean, shortest = losses.mean(axis=0), trees.objective()
 shortest.add(None, base)
-print(f"{len(cables)} cables, 10^{trees.log_size([None]) / np.log(10):.0f} trees; cost a day:")
+print(f"{len(cables)} cables, 10^{trees.log_size([None]) / np.log(10):.0f} trees; cost per day:")
 print(f"shortest tree      {mean[shortest.leader()(None)].sum():.3f}")
 print(f"best tree          {mean[trace.best_policy(None)].sum():.3f}")
 for part, cost in enumerate(trace.losses.reshape(4, -1).mean(axis=1)):
@@ -36,5 +36,5 @@ if len(sys.argv) > 1 and find_spec("matplotlib"):
     used = np.bincount(np.concatenate(trace.actions), minlength=len(cables)) / DAYS
     for (a, b), share in zip(cables, used, strict=True):
         pyplot.plot(*place[[a, b]].T, color="tab:blue", linewidth=0.2 + 4 * share)
-    pyplot.title("Cables, as wide as they were rented")
+    pyplot.title("Width: share of days on which a cable was rented")
     pyplot.savefig(sys.argv[1])

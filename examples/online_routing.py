@@ -1,7 +1,7 @@
-"""Drive across a town every day, seeing only the times of the streets that were taken.
+"""Choose routes with semi-bandit feedback.
 
-`python examples/online_routing.py picture.png` also draws the streets, the wider the more often
-they were used (if matplotlib is installed).
+Each day you drive across a town and observe the times of the streets on your route only. Give a
+file name to draw the streets, wider if they were used more often (needs matplotlib).
 """
 
 import sys
@@ -19,15 +19,15 @@ times = np.random.default_rng(7).uniform(1.0, 3.0, size=len(streets))
 roads = hn.networks.RoadNetwork(*zip(*streets, strict=True), times, capacity=100.0)
 
 oracle = hn.oracles.Paths.towards(roads, (0, 0), (N - 1, N - 1))
-world = hn.environments.Congestion(roads, oracle, swing=0.6, period=500)
+environment = hn.environments.Congestion(roads, oracle, swing=0.6, period=500)
 learner = hn.ContextSemiBanditFTPL(oracle, seed=0)
-trace = hn.play(learner, world, DAYS, seed=0)
+trace = hn.play(learner, environment, DAYS, seed=0)
 used = np.bincount(np.concatenate(trace.actions), minlength=len(streets)) / DAYS
 
-tenths = trace.losses.reshape(10, -1).mean(axis=1) * world.unit
-best = trace.outcomes.mean(axis=0)[trace.best_policy(None)].sum() * world.unit
+tenths = trace.losses.reshape(10, -1).mean(axis=1) * environment.unit
+best = trace.outcomes.mean(axis=0)[trace.best_policy(None)].sum() * environment.unit
 routes = round(np.exp(oracle.log_size([None])))
-print(f"{routes} routes; the best one in hindsight takes {best:.2f} minutes a day")
+print(f"{routes} routes; the best one in hindsight takes {best:.2f} minutes per day")
 print("learner, tenth by tenth:", *(f"{minutes:.2f}" for minutes in tenths))
 for e in np.argsort(-used)[:5]:
     print(f"street {oracle.edges[e][0]} to {oracle.edges[e][1]} used on {used[e]:.0%} of days")
@@ -36,5 +36,5 @@ if len(sys.argv) > 1 and find_spec("matplotlib"):
 
     for ((x, y), (u, v)), share in zip(oracle.edges, used, strict=True):
         pyplot.plot([x, u], [y, v], color="tab:blue", linewidth=0.3 + 10 * share)
-    pyplot.title("Streets, as wide as they were used")
+    pyplot.title("Width: share of days on which a street was used")
     pyplot.savefig(sys.argv[1])

@@ -1,35 +1,34 @@
-"""Two crowds play rock, paper, scissors with unequal stakes; those who look ahead settle sooner.
+"""Optimistic learners in rock, paper, scissors.
 
-Each of the 60 players of a crowd is a learner of its own and is shown, after a round, what each
-action would have cost against the *average* play of the other crowd. That average moves slowly,
-so the previous losses foretell the next ones. What is printed is the duality gap of the average
-play so far: how much the two crowds together could still gain by a best reply; 0 is equilibrium.
-(Two single players see one sampled action a round, which nobody can foretell: there optimism
-helps little.)
+Two populations of 60 learners play with unequal stakes. After each round a learner observes the
+loss of each action against the *average* play of the other population. This average changes slowly,
+so the previous losses predict the next ones well. The table lists the duality gap of the average
+play, which is 0 in equilibrium: it falls faster with the predictor. (Two single learners observe
+one sampled action per round, which is hard to predict, so a predictor helps little.)
 """
 
 import numpy as np
 
 import hannan as hn
 
-STAKES = np.array([[0, 2, -1], [-1, 0, 1], [1, -1, 0]])  # what the row crowd pays, -1 to 2
+STAKES = np.array([[0, 2, -1], [-1, 0, 1], [1, -1, 0]])  # losses of the row population, -1 to 2
 COST = (STAKES + 1) / 3
-CROWD, ROUNDS = 60, (10, 30, 100, 300, 1000)
+SIZE, ROUNDS = 60, (10, 30, 100, 300, 1000)
 oracle = hn.oracles.AllPolicies(1, 3)
 
 
 def gaps(**options):
-    """The duality gap of the average play after some rounds."""
+    """Return the duality gap of the average play after some rounds."""
     rows, columns = (
-        [hn.ContextFTPL(oracle, seed=seed, **options) for seed in range(side, 2 * CROWD, 2)]
+        [hn.ContextFTPL(oracle, seed=seed, **options) for seed in range(side, 2 * SIZE, 2)]
         for side in (0, 1)
     )
     x, y = np.zeros((2, ROUNDS[-1], 3))
     for t in range(ROUNDS[-1]):
-        x[t] = np.bincount([player.act() for player in rows], minlength=3) / CROWD
-        y[t] = np.bincount([player.act() for player in columns], minlength=3) / CROWD
-        for player, other in zip(rows, columns, strict=True):
-            player.update(COST @ y[t])
+        x[t] = np.bincount([learner.act() for learner in rows], minlength=3) / SIZE
+        y[t] = np.bincount([learner.act() for learner in columns], minlength=3) / SIZE
+        for learner, other in zip(rows, columns, strict=True):
+            learner.update(COST @ y[t])
             other.update(1 - x[t] @ COST)
     return [(x[:T].mean(0) @ COST).max() - (COST @ y[:T].mean(0)).min() for T in ROUNDS]
 

@@ -1,8 +1,8 @@
-"""Your own optimiser as an oracle: prices for customers of different income.
+"""Use your own optimiser as an oracle: prices by income.
 
-A price is a rule "high above some income, low below it". `solve` finds the best such rule for
-any table of losses; the learner only ever calls it. Halfway through, more customers accept the
-high price.
+A policy asks the high price from some income on. `solve` returns the best policy for any table of
+losses, and the learner only calls `solve`. Halfway through, more customers accept the high price.
+The output is the best policy and a certificate with bounds on the regret.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ LOW, HIGH = 0, 1
 
 
 def solve(incomes, losses):
-    """The best cut for these losses, which may be negative: they hold noise as well."""
+    """Return the best policy; losses can be negative because they include noise."""
 
     def cost(cut):
         rows = zip(incomes, losses, strict=True)

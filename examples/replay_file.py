@@ -1,8 +1,9 @@
-"""A CSV file replayed in its order: what would a learner have cost, beside what is used now?
+"""Replay a CSV file and compare with your current rule.
 
-As `hannan replay days.csv --label rain --current forecast --categorical sky` does. The file is read
-in batches, numbers are standardised by the rows so far, and text becomes indicators. Every row says
-what happened, and what the present rule had said.
+The command `hannan replay days.csv --label rain --current forecast --categorical sky` does this,
+too. Each row holds features, the label and the decision of your current rule. `FromFile` reads the
+file in batches, standardises numbers by the rows so far and turns text into indicators. Compare the
+mistakes of the forecast (your current rule), the learner and the best linear rule in hindsight.
 """
 
 import tempfile
@@ -35,5 +36,5 @@ with tempfile.TemporaryDirectory() as folder:
 
 wrong = trace.mean_loss
 print(f"the forecast was wrong on {trace.current_mean_loss:.1%} of the days")
-print(f"the learner on {wrong:.1%}, in the last thousand on {trace.losses[-1000:].mean():.1%}")
+print(f"the learner on {wrong:.1%}, in the last thousand days on {trace.losses[-1000:].mean():.1%}")
 print(f"the best linear rule in hindsight on {wrong - trace.regret() / DAYS:.1%}")

@@ -1,8 +1,9 @@
-"""A data frame replayed: what does the current rule cost, and what would the best choice cost?
+"""Replay a data frame with hn.replay.
 
-Each row is a parcel: its weight and distance, the price of each of three carriers in euros, and the
-carrier that was booked. `hn.replay` compares the bookings with learners, fitted rules and single
-carriers, says how sure the difference is, and hands over a rule that decides on new parcels.
+Each row is a parcel: its weight and distance, the price of three carriers in euros, and the booked
+carrier. `hn.replay` compares the bookings (your current rule) with learners, fitted rules and
+single carriers, with a confidence interval of the difference. The best rule then decides on two new
+parcels.
 """
 
 import numpy as np

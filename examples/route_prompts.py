@@ -1,15 +1,16 @@
-"""Choose a language model for each request by features of the prompt, with late ratings.
+"""Choose a language model for each prompt.
 
-A router sends every prompt to one of three models. The user rates the answer some requests later,
-or never. The reward is the rating (0 or 1) less the price of the call, so a large model must earn
-its price. `exploration` keeps every model in use, so that the log can evaluate other routers.
+A router sends each prompt to one of three models. Users rate the answer some requests later, or
+never; the reward is the rating (0 or 1) minus the price of the call. `exploration` is the minimum
+probability of each model, so that the log can evaluate other routers. Compare the true mean rewards
+and look at the probabilities per task.
 """
 
 import numpy as np
 
 import hannan as hn
 
-PRICES = {"small": 0.01, "medium": 0.05, "large": 0.25}  # of a request, in units of a rating
+PRICES = {"small": 0.01, "medium": 0.05, "large": 0.25}  # per request, in units of a rating
 QUALITY = {"chat": (0.80, 0.76, 0.82), "code": (0.3, 0.55, 0.9), "summary": (0.55, 0.8, 0.84)}
 rng = np.random.default_rng(0)
 
@@ -33,7 +34,7 @@ for number in range(6000):
         key, reward = pending.pop(int(rng.integers(100)))
         if rng.random() < 0.5:  # half of the users do not rate
             router.report(key, reward=reward)
-print(f"{router}\ntrue mean reward: {earned:.3f}; of the best router: {best:.3f}")
+print(f"{router}\ntrue mean reward: {earned:.3f}; with the best router: {best:.3f}")
 for task in QUALITY:
     shares = router.probabilities({"task": task, "tokens": 800})
     print(task, {model: round(share, 2) for model, share in shares.items()})

@@ -1,7 +1,7 @@
-"""An experiment as a table: worlds, learners and seeds in; results, intervals and a page out.
+"""Run an experiment from a table and write a report.
 
-The same table may be a TOML file for `hannan run` (see quickstart.toml beside this). Finished games
-are kept under a hash of all that decides them, so the second run has nothing left to play.
+The table can also be a TOML file for `hannan run`. Finished runs are stored under a hash of their
+settings, so the second call has nothing to compute. Compare the regrets with their bounds.
 """
 
 import tempfile
@@ -17,13 +17,13 @@ plan = make_plan(
         "horizon": 2000,
         "seeds": 3,
         "environments": {
-            "calm": {"type": "PlantedPolicy", "policies": rules},
-            "hostile": {"type": "LeaderPunisher", "policies": rules},
+            "stochastic": {"type": "PlantedPolicy", "policies": rules},
+            "adversarial": {"type": "LeaderPunisher", "policies": rules},
         },
         "learners": {
-            "leader": {"type": "FollowTheLeader"},
+            "FollowTheLeader": {"type": "FollowTheLeader"},
             "Hedge": {"type": "Hedge"},
-            "ours": {"type": "ContextFTPL"},
+            "ContextFTPL": {"type": "ContextFTPL"},
         },
     }
 )
@@ -31,10 +31,10 @@ with tempfile.TemporaryDirectory() as folder:
     done, again = run(plan, folder), run(plan, folder)
     page = write_report(done.records, done.times, Path(folder) / "page.html", plan.title)
     size = page.stat().st_size
-    print(f"{done.played} cells played, then {again.played}; a page of {size:,} bytes")
+    print(f"{done.played} runs computed, then {again.played}; a report of {size:,} bytes")
 
-print(f"{'world':9}{'learner':9}{'mean loss':>17}{'regret':>18}{'promised':>10}")
+print(f"{'environment':12}{'learner':15}{'mean loss':>17}{'regret':>18}{'bound':>7}")
 for row in summarise(done.records, done.times):
-    promised = "nothing" if row.bound is None else f"{row.bound.mean:.0f}"
-    print(f"{row.environment:9}{row.learner:9}{row.mean_loss.show(3):>17}", end="")
-    print(f"{row.regret.show(1):>18}{promised:>10}")
+    bound = "none" if row.bound is None else f"{row.bound.mean:.0f}"
+    print(f"{row.environment:12}{row.learner:15}{row.mean_loss.show(3):>17}", end="")
+    print(f"{row.regret.show(1):>18}{bound:>7}")

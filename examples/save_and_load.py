@@ -1,4 +1,8 @@
-"""A service that is restarted in the middle: decisions wait for their outcomes across it."""
+"""Save and load a learner with open decisions.
+
+A service restarts while three decisions have no feedback. The loaded learner has the same open
+decisions, and it continues with the same actions as the learner that was never stopped.
+"""
 
 import tempfile
 from pathlib import Path
@@ -16,15 +20,15 @@ for _ in range(500):
     action = learner.act(context)
     learner.update(float(rng.random() < (0.2 if action == context else 0.7)))
 
-decisions = learner.decide_many([0, 1, 2])  # shown to users; nobody has answered yet
+decisions = learner.decide_many([0, 1, 2])  # without feedback so far
 with tempfile.TemporaryDirectory() as folder:
     file = Path(folder) / "learner.hannan"
     learner.save(file)
     print(f"saved {learner.rounds} rounds in {file.stat().st_size:,} bytes")
     restarted = hn.load(file)
-hn.warm_up(restarted, decide=True)  # compiled before the first request; nothing else changes
+hn.warm_up(restarted, decide=True)  # compile before the first request; results do not change
 
-print("waiting after the restart:", restarted.open_decisions)
+print("open decisions after the restart:", restarted.open_decisions)
 for decision in decisions:
     cost = float(decision.action != decision.context)
     learner.update(cost, decision=decision)

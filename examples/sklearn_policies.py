@@ -1,7 +1,8 @@
-"""Any scikit-learn model as a policy class: which of three offers to show.
+"""Use a scikit-learn model as a policy class.
 
-Customers are rows of features, not known in advance. A shallow decision tree is the policy; it is
-fitted to the losses so far and to noise, and plays. Halfway through, tastes change.
+Customers are feature vectors, not known in advance, and see one of three offers. The policy is a
+shallow decision tree: the learner fits it to the losses so far plus noise. Halfway through, the
+tastes change. Compare the mean losses; the last line states why no theorem applies.
 """
 
 import numpy as np
@@ -29,5 +30,5 @@ print(f"mean loss of the learner            {trace.losses.mean():.3f}")
 print(f"mean loss of the best tree found    {(trace.losses.sum() - trace.regret()) / T:.3f}")
 best = learner.best_policy()
 for age, n in ((25, 0), (45, 1), (70, 5)):
-    print(f"best offer for age {age} after {n} visits: {best([age, n])}")
+    print(f"best offer for age {age}, visits {n}: {best([age, n])}")
 print(learner.certificate().notes[-1])

@@ -1,8 +1,8 @@
-"""Show ten of two hundred articles to every visitor, and see only which of these were clicked.
+"""Choose slates of articles from clicks.
 
-Halfway through, half of the popular articles go out of fashion. The command line
-`python examples/slate_recommendation.py picture.png` also draws what was shown when (if
-matplotlib is installed).
+Each visitor gets ten of two hundred articles, and you observe the clicks on these ten only. Halfway
+through, half of the popular articles lose their readers. Compare the clicks of each eighth with the
+best fixed slate. Give a file name to draw the articles over time (needs matplotlib).
 """
 
 import sys
@@ -28,7 +28,7 @@ for t in range(VISITORS):
     shown[t * PARTS // VISITORS, slate] += 1
     clicks[t * PARTS // VISITORS] += would_click[slate].sum()
     liked += would_click
-print(f"random slates       {liked.mean() * SHOWN / VISITORS:.2f} clicks a visitor")
+print(f"random slates       {liked.mean() * SHOWN / VISITORS:.2f} clicks per visitor")
 print(f"best fixed slate    {np.sort(liked)[-SHOWN:].sum() / VISITORS:.2f}")
 for part, mean in enumerate(clicks.reshape(8, -1).sum(axis=1) * 8 / VISITORS):
     print(f"learner, eighth {part + 1}   {mean:.2f} {'#' * round(10 * mean)}")

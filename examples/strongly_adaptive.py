@@ -1,7 +1,8 @@
-"""The way to work while roadworks move about: nobody announces when, where or how often.
+"""Drift: choose routes with StronglyAdaptive.
 
-All traffic news is read in the evening, so the learner knows what every other way would have
-taken. Following the best way of all days so far is slow to change its mind.
+The delays of the streets change three times without notice, and you observe all of them each day
+(full information). `ContextFTPL` adapts slowly because it adds up the delays of all days.
+`StronglyAdaptive` has low regret on each interval of days: compare it with the best route.
 """
 
 import itertools
@@ -14,7 +15,7 @@ N, DAYS = 5, 2000
 corners = [(x, y) for x in range(N) for y in range(N)]
 streets = [((x, y), (x + 1, y)) for x, y in corners if x + 1 < N]
 streets += [((x, y), (x, y + 1)) for x, y in corners if y + 1 < N]
-ways = hn.oracles.Paths(streets, (0, 0), (N - 1, N - 1))
+routes = hn.oracles.Paths(streets, (0, 0), (N - 1, N - 1))
 
 rng = np.random.default_rng(1)
 changes = [0, 700, 1100, 1700, DAYS]
@@ -25,15 +26,15 @@ usual = np.concatenate(
     ]
 )
 delays = np.clip(usual + rng.normal(scale=0.2, size=usual.shape), 0.0, 1.0)
-world = hn.environments.FromArrays(None, delays)
+environment = hn.environments.FromArrays(None, delays)
 
-plain = hn.ContextFTPL(ways, seed=0)
+plain = hn.ContextFTPL(routes, seed=0)
 adaptive = hn.StronglyAdaptive(plain, seed=0)
-print("days          plain  adaptive  best way")
-played = [hn.play(learner, world).losses for learner in (plain, adaptive)]
+print("days          plain  adaptive  best route")
+runs = [hn.play(learner, environment).losses for learner in (plain, adaptive)]
 for start, end in itertools.pairwise(changes):
-    stretch = hn.environments.FromArrays(None, delays[start:end])
-    leader = hn.play(hn.baselines.FollowTheLeader(ways), stretch)
+    interval = hn.environments.FromArrays(None, delays[start:end])
+    leader = hn.play(hn.baselines.FollowTheLeader(routes), interval)
     best = leader.losses.mean() - leader.regret() / (end - start)
-    one, other = (losses[start:end].mean() for losses in played)
-    print(f"{start:4d} to {end:4d}  {one:5.2f}  {other:8.2f}  {best:8.2f}")
+    one, other = (losses[start:end].mean() for losses in runs)
+    print(f"{start:4d} to {end:4d}  {one:5.2f}  {other:8.2f}  {best:10.2f}")

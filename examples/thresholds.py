@@ -1,7 +1,8 @@
-"""Which price to ask from which basket value on, when only the sale made or missed is seen.
+"""Thresholds: choose prices by basket value.
 
-There are three prices, and a rule asks one of them below some basket value and another from it
-on. Which prices and where is learned from the revenue of the price asked (a bandit problem).
+A policy asks one of three prices below some basket value and another one from this value on. You
+observe only whether the customer buys at the price asked (bandit feedback). Compare the revenues of
+the learner, of random prices and of the best rule in hindsight.
 """
 
 import numpy as np
@@ -14,7 +15,7 @@ ROUNDS = 4000
 
 oracle = hn.oracles.Thresholds(n_actions=len(PRICES))
 learner = hn.ContextSemiBanditFTPL(oracle, contexts=BASKETS, seed=0)
-chance = hn.baselines.UniformRandom(len(PRICES), seed=0)
+uniform = hn.baselines.UniformRandom(len(PRICES), seed=0)
 rng = np.random.default_rng(1)
 earned = {"learner": 0.0, "random prices": 0.0}
 hindsight = oracle.objective()
@@ -25,10 +26,10 @@ for _ in range(ROUNDS):
     revenue = PRICES * sold
     losses = 1.0 - revenue / PRICES.max()
     hindsight.add(basket, losses)
-    for name, player in (("learner", learner), ("random prices", chance)):
-        action = player.act(basket)
+    for name, each in (("learner", learner), ("random prices", uniform)):
+        action = each.act(basket)
         earned[name] += revenue[action]
-        player.update(losses[action] if player is learner else losses)
+        each.update(losses[action] if each is learner else losses)
 
 best = PRICES.max() * (ROUNDS - hindsight.minima()[0])
 for name, sum_ in {**earned, "best rule in hindsight": best}.items():

@@ -1,7 +1,8 @@
-"""Two cuts see what one cannot: a machine fails when it is hot and dry, or cold and damp.
+"""Trees: stop a machine before it fails.
 
-Nothing is known about the readings in advance (an open world): the learner starts with the first
-row, and its certificate says that no theorem covers that.
+A machine fails if it is hot and dry, or cold and damp. A stump uses one of the two readings, a tree
+of depth 2 uses both: compare their mistakes. The readings are not declared in advance, so the
+certificate states that no theorem applies.
 """
 
 import numpy as np

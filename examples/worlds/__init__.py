@@ -1,4 +1,4 @@
-"""Worlds of the examples, the benchmarks and some tests."""
+"""Environments of the examples, the benchmarks and some tests."""
 
 from .image_cut import ImageCut
 from .items import Items

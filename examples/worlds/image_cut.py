@@ -16,13 +16,13 @@ from hannan.losses import Cut
 
 
 class ImageCut(Environment):
-    r"""Which pixels of a picture belong to the object? Losses are cut functions on the grid.
+    r"""Choose the pixels of a picture that belong to the object; losses are cut functions.
 
     In each round a few random pixels are labelled inside or outside, sometimes wrongly, and a noisy
-    image of the whole picture is seen. A set of pixels loses 1 for each label it contradicts, and
-    for each pair of neighbours it separates `smoothness` times :math:`e^{-\delta^2/2}`, δ the
-    difference of the two as seen, in units of the blur; all divided by a power of two that keeps
-    losses in [0, 1]. Elements are the pixels, row by row.
+    image of the whole picture is observed. A set of pixels loses 1 for each label that it
+    contradicts. For each pair of neighbours that it separates, it loses `smoothness` times
+    :math:`e^{-\delta^2/2}`, where δ is their difference in the image in units of the blur. A power
+    of two divides all losses, so that they lie in [0, 1]. Elements are the pixels, row by row.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class ImageCut(Environment):
         True inside the object: [height, width], or [stages, height, width] for an object that
         changes; each stage takes an equal share of the rounds.
     seeds
-        Labelled pixels in a round.
+        Labelled pixels per round.
     error
         Probability that a label is wrong.
     smoothness
@@ -95,7 +95,7 @@ class ImageCut(Environment):
 
 
 def grid_edges(height: int, width: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The pairs of neighbours of a grid whose cells are numbered row by row.
+    """Return the pairs of neighbours of a grid whose cells are numbered row by row.
 
     >>> grid_edges(2, 2)
     (array([0, 2, 0, 1]), array([1, 3, 2, 3]))

@@ -1,4 +1,4 @@
-"""Items that come and go, and visitors whose taste may change."""
+"""Items with features that are replaced over time, and visitors whose taste may change."""
 
 from __future__ import annotations
 
@@ -14,33 +14,32 @@ _STEEP = 3.0  # so that most items are close to the lowest or the highest rate o
 
 
 class Items(Environment):
-    r"""Choose one of the items offered to a visitor; one that is not clicked costs 1.
+    r"""Choose one of the available items for a visitor; an item without a click costs 1.
 
-    A round offers some items of a pool, each described by a row a of features and known by an id,
-    to a visitor with features x: its context is a `Menu`. The item is clicked with a probability
-    between the two of `clicks`, which is logistic in
-    :math:`x^\top W a + \langle b, a \rangle + u`: W and b are the visitors' *taste*, and u is a
-    small number of each item's own. Items die, and others are born in their place, so that most
-    are seen too rarely to be judged by what they did themselves. Nobody knows the taste, and
-    `changes` gives it anew from time to time.
+    In each round some items of a pool are available, each with an id and a feature vector a, for a
+    visitor with features x: the context is a `Menu`. The probability of a click lies between the
+    two of `clicks` and is logistic in :math:`x^\top W a + \langle b, a \rangle + u`. W and b are
+    the visitors' *taste*, and u is a small number per item. New items replace old ones, so most
+    items are available too rarely to estimate their clicks by id. The learner does not know the
+    taste, which changes every `changes` rounds.
 
     Parameters
     ----------
     offered
-        Items in a round.
+        Available items per round.
     pool
-        Items that there are at a time.
+        Items that exist at a time.
     features
-        Features of a visitor, and as many of an item; all standard normal.
+        Number of features of a visitor, and of an item; all are standard normal.
     lifetime
-        Rounds that an item lives, on average.
+        Mean number of rounds for which an item exists.
     clicks
         The lowest and the highest probability of a click.
     changes
-        After how many rounds the taste changes; None for never.
+        Number of rounds after which the taste changes. None: never.
     """
 
-    n_actions = None  # type: ignore[assignment]  # those that a round offers
+    n_actions = None  # type: ignore[assignment]  # the available items
 
     def __init__(
         self,
@@ -82,7 +81,7 @@ class Items(Environment):
             yield Round(menu, (rng.random(self.offered) >= rate).astype(np.float64))
 
     def _taste(self, rng: np.random.Generator) -> FloatArray:
-        """W, and b below it."""
+        """Return W, with b below it."""
         p = self.features
         scale = np.append(np.full(p, 1.2 / p), 0.6 / np.sqrt(p))
         return np.asarray(scale[:, None] * rng.standard_normal((p + 1, p)))

@@ -17,8 +17,8 @@ from hannan.environments.congestion import check_links
 class MeasuredSpeeds(Environment):
     r"""Travel times from measured speeds, in the order of the measurements.
 
-    In round t link i takes the time :math:`\mathrm{length}_i / \mathrm{speed}_{t,i}`. Its loss is
-    that time divided by `unit`, the longest one on record.
+    In round t the time of link i is :math:`\mathrm{length}_i / \mathrm{speed}_{t,i}`. Its loss is
+    this time divided by `unit`, the longest time in the data.
 
     Parameters
     ----------
@@ -28,12 +28,12 @@ class MeasuredSpeeds(Environment):
     length
         The length of each link.
     oracle
-        The paths that regret is measured against.
+        The paths that regret compares with.
     sensors
-        Integers [E, n]: the columns of `speeds` whose mean is a link's speed, such as those at its
-        two ends. By default column i belongs to link i.
+        Integers [E, n]: the columns of `speeds` whose mean is a link's speed, such as the sensors
+        at its two ends. Default: column i belongs to link i.
     slowest
-        Speeds below this one count as this one; a sensor may report zero.
+        Lower speeds count as this one, because a sensor may report zero.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Readers of road networks: plain tables of links, and the Transportation Networks collection."""
+"""Readers of road networks: tables of links, and the Transportation Networks collection."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ def read_edges(
     zones: Iterable[Hashable] = (),
     max_unpacked: int | None = None,
 ) -> RoadNetwork:
-    """A road network from a table of comma-separated values with a header.
+    """Read a road network from a table of comma-separated values with a header.
 
-    Columns `tail` and `head` name the nodes; they become integers if all of them are, else strings.
-    `free_flow_time` is a column, or length divided by speed, or else the length. The other columns
-    of `RoadNetwork` are used if present, and all others are ignored.
+    Columns `tail` and `head` name the nodes, as integers if all of them are integers, else as
+    strings. `free_flow_time` is a column, else length divided by speed, else the length. The other
+    columns of `RoadNetwork` are optional, and all further columns are ignored.
 
     Parameters
     ----------
     path
-        The file; a name ending in .gz is unpacked.
+        The file; it is unpacked if its name ends in .gz.
     rename
-        From a name in the file to the one used here, such as ``{"ue_flow": "flow"}``.
+        From the name of a column in the file to the name here, such as ``{"ue_flow": "flow"}``.
     zones
-        Nodes that must not be passed through.
+        Nodes that no route may pass through.
     max_unpacked
-        Bytes that a .gz file may unpack to; by default 50 times its size, and at least 16 MiB.
+        Maximum bytes of an unpacked .gz file. Default: 50 times its size, and at least 16 MiB.
     """
     text = _read_text(path, max_unpacked)
     try:
@@ -102,7 +102,7 @@ def _nodes(words: list[str]) -> list[Any]:
 
 
 def read_tntp(path: str | PathLike[str], *, max_unpacked: int | None = None) -> RoadNetwork:
-    """A road network from a `*_net.tntp` file.
+    """Read a road network from a `*_net.tntp` file.
 
     Such a file has lines ``<NAME> value`` down to ``<END OF METADATA>``, comments that begin with
     ``~``, and for each link a row that ends with a semicolon: init node, term node, capacity,
@@ -112,9 +112,9 @@ def read_tntp(path: str | PathLike[str], *, max_unpacked: int | None = None) -> 
     Parameters
     ----------
     path
-        The file; a name ending in .gz is unpacked.
+        The file; it is unpacked if its name ends in .gz.
     max_unpacked
-        Bytes that a .gz file may unpack to; by default 50 times its size, and at least 16 MiB.
+        Maximum bytes of an unpacked .gz file. Default: 50 times its size, and at least 16 MiB.
     """
     metadata: dict[str, str] = {}
     rows: list[list[float]] = []
@@ -173,7 +173,7 @@ def _integer(metadata: dict[str, str], name: str) -> int | None:
 
 
 def _read_text(path: str | PathLike[str], max_unpacked: int | None = None) -> str:
-    """The text of a file; one whose name ends in .gz is unpacked."""
+    """Return the text of a file, unpacked if its name ends in .gz."""
     try:
         with open_unpacked(path, max_unpacked) as stream:
             return stream.read().decode("utf-8-sig")

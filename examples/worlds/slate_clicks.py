@@ -14,23 +14,24 @@ from hannan.environments.planted import PlantedWorld
 
 
 class SlateClicks(PlantedWorld):
-    """Choose m of K items for a visitor; an item that is not clicked costs 1.
+    """Choose m of K items for a visitor; an item without a click costs 1.
 
-    Visitors (contexts) come at random. An item of the planted policy's slate for this visitor is
-    clicked with probability `appeal`, any other with probability `dull`. With `fatigue` the
-    adversary adapts: the item shown most often to this kind of visitor so far is not clicked, with
-    that probability, whatever its appeal.
+    Visitors (contexts) are random. An item of the planted policy's slate for the visitor gets a
+    click with probability `appeal`, any other item with probability `dull`. With `fatigue` the
+    adversary is adaptive: with this probability, the item that was chosen most often for this kind
+    of visitor gets no click.
 
     Parameters
     ----------
     oracle
         A class of policies that choose sets of items.
     contexts
-        The kinds of visitors; by default the oracle's own contexts.
+        The kinds of visitors. Default: the oracle's contexts.
     appeal, dull
         Probabilities of a click.
     fatigue
-        Probability that the item shown most often is not clicked; 0 makes the world stochastic.
+        Probability that the item chosen most often gets no click; with 0 the environment is
+        stochastic.
     """
 
     oblivious = False
