@@ -293,6 +293,9 @@ def test_it_says_how_it_fares_in_five_lines_and_in_units():
     assert numbers["decisions"] == 1500
     assert numbers["baseline"]["gain_low"] == found.baseline.gain[0]
     assert ": better" in str(found)
+    assert found.predictor_share == numbers["predictor_share"]
+    assert found.predictor_share > 0.9
+    assert f"predictor took part in {100 * found.predictor_share:.0f} %" in str(found)
 
 
 def test_when_one_looks_changes_nothing():

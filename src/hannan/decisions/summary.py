@@ -263,7 +263,7 @@ class Summary:
                 f"time; {100 * self.confidence:g} % intervals)"
             )
         learning = (
-            f"predictor followed in {100 * self.predictor_share:.0f} % of the decisions, entropy "
+            f"predictor took part in {100 * self.predictor_share:.0f} % of the decisions, entropy "
             f"{self.entropy:.2g} bits, propensities from {self.min_propensity:.2g}"
         )
         bound = "no bound on regret"
@@ -443,7 +443,7 @@ def summary_of(
     hinted, bound, notes, restarts = 0.0, math.nan, [], ()
     if learner is not None:
         certificate, restarts = learner.certificate(), learner.restarts
-        hinted = getattr(learner.hint, "predictor_share", 0) / max(learner.current_learner.clock, 1)
+        hinted = getattr(learner.hint, "hinted", 0) / max(learner.current_learner.clock, 1)
         bound, notes = float(certificate), list(certificate.notes)
     if notes and width != 1.0:
         notes.append(f"losses in these notes are fractions of the range: 1 means {width:g}")
