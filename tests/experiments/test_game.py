@@ -163,7 +163,7 @@ def test_who_cannot_learn_late_is_named_and_why(learner, words):
         (hn.Restarting(hn.baselines.LinUCB(2)), r"Restarting\(LinUCB\) chooses among 2"),
         (
             hn.baselines.Exp4([[0], [1]], seed=0),
-            "Exp4 chooses among 2 actions.*Give FinitePolicies n_actions=3",
+            "Exp4 chooses among 2 actions.*Pass FinitePolicies n_actions=3",
         ),
         (hn.ContextSemiBanditFTPL(hn.oracles.AllPolicies(1, 5), seed=0), "AllPolicies n_actions=3"),
     ],

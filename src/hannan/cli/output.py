@@ -38,7 +38,7 @@ def reading(results: Path) -> Iterator[None]:
     """Turn any failure to read a folder of results into a one-line `ResultsError`."""
     try:
         yield
-    except (HannanError, click.ClickException):
+    except (HannanError, click.ClickException, BrokenPipeError):
         raise
     except OSError as error:
         raise ResultsError(f"{error.filename} cannot be used: {error.strerror}.") from error

@@ -211,9 +211,9 @@ class OpenDecisions(Parametrised):
         if len(self.waiting) + count > self.most:
             more = "" if count == 1 else f", and {count} more are requested"
             raise DecisionError(
-                f"{len(self.waiting)} decisions are open{more}; max_open={self.most} is the limit. "
-                "Report the known outcomes with report(id, …), and close the other decisions with "
-                "expire(older_than=seconds)."
+                f"The number of open decisions is {len(self.waiting)}{more}; max_open={self.most} "
+                "is the limit. Report the known outcomes with report(id, …), and close the other "
+                "decisions with expire(older_than=seconds)."
             )
 
     def again(self, key: Id, mark: int) -> tuple[int, float]:

@@ -103,7 +103,7 @@ def _check_actions(learner: Learner, environment: Environment) -> None:
             if known is not None and there is not None and known != there:
                 raise ParameterError(
                     f"{'('.join(names)}{')' * (len(names) - 1)} chooses among {known} actions, and "
-                    f"{type(environment).__name__} has {there}. Give "
+                    f"{type(environment).__name__} has {there}. Pass "
                     f"{type(source).__name__} n_actions={there}."
                 )
 

@@ -60,7 +60,7 @@ def late_notes(ledger: Ledger) -> list[str]:
     """Return notes on delayed, missing and logged feedback, and on added actions."""
     notes = []
     if ledger.delayed:
-        pairs = _counted(ledger.total_delay, "pair")
+        pairs = _counted(ledger.total_delay, "pair") if ledger.total_delay else "no pair"
         notes.append(f"feedback was delayed: {pairs} of rounds overlapped")
     if ledger.logged:
         notes.append(
