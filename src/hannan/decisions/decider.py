@@ -790,8 +790,8 @@ class Decider(Parametrised):
         if not same(ours, theirs):
             which = ", ".join(name for name in ours if not same(ours[name], theirs.get(name)))
             raise ParameterError(
-                f"The journal {journal.path} belongs to a Decider with other values of {which}. Resume "
-                "from it with Decider.open(path), or pass another path."
+                f"The journal {journal.path} belongs to a Decider with other values of {which}. "
+                "Resume from it with Decider.open(path), or pass another path."
             )
         journal.go_on(*found._replayed)
         vars(self).update(vars(found), _lock=self._lock)
