@@ -256,7 +256,7 @@ def test_every_test_is_run_at_merge_or_at_night():
         "test-nightly": "nightly",
     }
     called = (root / ".ci" / "run").read_text(encoding="utf-8").split("\n")
-    assert called[-2:] == ["make -j 2 --output-sync check test-all", ""]
+    assert called[-2:] == ["make -j 2 --output-sync check test-all docs", ""]
 
 
 # Protocols of policy classes -----------------------------------------------------------------
