@@ -177,6 +177,20 @@ class Objective(Stored, ABC):
         """Return the probability of each element under noise of this scale, or None if unknown."""
         return None
 
+    def inclusion(
+        self,
+        context: Any,
+        elements: NDArray[np.intp],
+        draw: Draw,
+        plus: Plus = None,
+        available: Available = None,
+    ) -> FloatArray | None:
+        """Return the probability of some elements under noise of this scale, or None if unknown.
+
+        A class that computes `weights` from these probabilities, without draws, must return them.
+        """
+        return None
+
     def settle(
         self, context: Any, losses: FloatArray, draw: Draw, available: Available = None
     ) -> Action:

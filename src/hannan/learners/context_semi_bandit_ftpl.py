@@ -54,6 +54,7 @@ from hannan.learners.perturbed_leader import (
     shares,
     starting_total,
 )
+from hannan.learners.set_hint import SetHint
 from hannan.learners.shown_losses import check_known_range, check_seen
 from hannan.learners.statements import SemiBanditCertificate
 from hannan.learners.step_size import StepSize, step_size
@@ -249,7 +250,7 @@ class ContextSemiBanditFTPL(Learner):
         key = seed_key(seed)
         X = ContextSet(self, oracle, contexts, separator, key)
         self._theorem: Bound | None = None
-        eagerness = 2.0 if predictor is None else 1.0
+        eagerness = 2.0 if predictor is None or oracle.chooses_sets else 1.0
         self._step = step_size(
             self, epsilon, self.horizon, lambda: self._theorem_epsilon(X), eagerness
         )
@@ -265,7 +266,8 @@ class ContextSemiBanditFTPL(Learner):
         self._account = Account()
         self._decided = 0
         check_suits(predictor, oracle)
-        self._hint = Hint(predictor, believed, self._K, self._range, self._floor.kept)
+        settings = predictor, believed, self._K, self._range, self._floor.kept
+        self._hint = SetHint(*settings, oracle) if oracle.chooses_sets else Hint(*settings)
         self._start = 0.0  # initial value of D, so that there is noise when hints begin
         if self._hint.mixes and self._step.measures:
             self._start = self._offset.top
@@ -336,7 +338,7 @@ class ContextSemiBanditFTPL(Learner):
         if opened.weights is not None and opened.exact is not self._resampling.known:
             self._resampling.note(opened.exact)
         K = self._K or self._offered(opened)
-        account.truncation += self._offset.top * K / (math.e * opened.limit)
+        account.truncation += self._hint.truncation(opened, K)
         self._decided += 1
         if leader.owed:
             opened.calls += leader.collect()

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from hannan.core import Oracle, ParameterError, Predictor
+from hannan.core import Action, Oracle, ParameterError, Predictor
 from hannan.core.predictor import adopt, check_advice, check_guess, extended_predictor
 from hannan.core.rounds import Choice, IntArray, OpenRound, n_actions_of
 from hannan.core.state import Array, Count, Flag, Number, Part, State, require
@@ -126,6 +126,9 @@ class Trust(Stored):
         floor: Any = self.floor
         z = prior - record.cost / math.sqrt(record.squares + 1.0)
         earned = 1.0 / (1.0 + math.exp(-2.0 * min(max(z, -250.0), 15.0)))  # less than 1
+        if record.recent_squares:  # sets: the hints must pay off in recent rounds, too
+            recent = _RECENT_PRIOR - record.recent / math.sqrt(record.recent_squares + 1.0)
+            earned = min(earned, 1.0 / (1.0 + math.exp(-2.0 * min(max(recent, -250.0), 15.0))))
         if record.waiting:
             # Without feedback the predictor's recommendation stays the same, so all open rounds
             # would get the same action. The base learner has a separate noise draw for each.
@@ -154,16 +157,18 @@ class Trust(Stored):
             return self.wanted(record, n) if limit >= record.S else None
         left = kept * (limit - record.S - record.reserve) / record.top
         # The maximum of `_largest_step`; where it depends on the share, for a share of one half.
-        if left < (1.5 if compares else 1.0):
+        m, spread = record.most_elements, record.spread
+        if left < ((1.0 + 0.5 * spread) * m if compares else 1.0):
             return None
         room = n / (1.0 - share) - record.W  # so that W <= n / (1 - share)
-        if compares and left < room:  # so that S stays within the budget in every case
-            room = min(room, max(left, 2.0))
+        if compares and left < room * m:  # so that S stays within the budget in every case
+            room = min(room, max(left - (spread - 1.0) * m, 2.0 * m) / m)
         most = 1.0 - 1.0 / room if room > 1.0 else 0.0
         wanted = self.wanted(record, n)
         return most if wanted > most else max(wanted, 0.0)
 
 
+_RECENT_PRIOR = 2.0  # initial recent advantage of the predictor, in standard errors
 _FEW = 30  # rounds with feedback, below which the measured advantage is mostly noise
 _FILLED = ("prior", "floor", "share")
 _ANSWERED = 4.0  # rounds with feedback per open round from which hints get their full share
@@ -171,6 +176,9 @@ EXACT = Trust(3.0, prior=0.0, floor=0.5, share=0.95)
 # With an inexact oracle no theorem applies, so nothing limits the share of hints.
 INEXACT = Trust(3.0, prior=2.0, floor=0.1, share=1.0)
 TABLE = Trust(3.0, prior=2.0, floor=0.1, share=0.97)  # for a known action distribution
+# For sets, estimates are compared with losses but never a baseline: residuals of both signs would
+# couple all elements of a set.
+SETS = Trust(3.0, prior=1.0, floor=0.25, share=0.95, baseline=None)
 
 
 class HintRecord(Stored):
@@ -183,9 +191,15 @@ class HintRecord(Stored):
     S
         Estimated cost of the hints, compared with the base learner. It is unbiased; if draws
         estimate the base learner's distribution, it is too large on average.
+    most_elements
+        Largest number of elements of an action, m.
+    spread
+        Largest difference in the sum of estimates between two sets, in units of m times `top`.
     cost, squares
         Estimated extra cost of following the hint in every round, in units of the largest loss,
         and the sum of the squares of its terms.
+    recent, recent_squares
+        The same sums for sets, multiplied by 0.99 in every round; 0 for single actions.
     W
         :math:`\sum 1/\beta`, where β = 1 - p is the share of the base learner: the factor by which
         hints increase the variance of loss estimates, summed over rounds.
@@ -199,10 +213,15 @@ class HintRecord(Stored):
         feedback.
     """
 
+    most_elements: int = 1
+    spread: float = 1.0
+
     stored = State(
         S=Number(),
         cost=Number(),
         squares=Number(low=1.0),
+        recent=Number(),
+        recent_squares=Number(low=0.0),
         W=Number(low=0.0),
         reserve=Number(),
         unpaid=Number(),
@@ -215,6 +234,8 @@ class HintRecord(Stored):
         self.S = 0.0
         self.cost = 0.0
         self.squares = 1.0
+        self.recent = 0.0
+        self.recent_squares = 0.0
         self.W = 0.0
         self.reserve = 0.0
         self.unpaid = 0.0
@@ -239,7 +260,7 @@ def check_trust(
 ) -> Trust:
     """Return the `Trust` for a preset name or a `Trust`, completed by the oracle's preset."""
     if preset is None:
-        preset = EXACT if oracle.exact else INEXACT
+        preset = SETS if oracle.chooses_sets else EXACT if oracle.exact else INEXACT
     words = {"earned": preset, "baseline": Trust(None, baseline="prediction").filled(preset)}
     if isinstance(trust, str) and trust in words:
         found = words[trust]
@@ -247,18 +268,27 @@ def check_trust(
         found = trust.filled(preset)
     else:
         raise refuse(owner, "trust", "'earned', 'baseline', or a Trust", trust)
-    if predictor is not None and found.budget is not None and oracle.max_chosen > 1:
+    hints = predictor is not None and found.budget is not None
+    if hints and oracle.takes_functions:
         raise ParameterError(
-            f"trust={trust!r} uses hints, which are only for single actions. With sets of "
-            "elements, pass trust='baseline' (docs/explanation/paper-sharper.md, section 3.9)."
+            f"trust={trust!r} uses hints, which need losses that are sums over elements; the "
+            f"losses of {type(oracle).__name__} are functions of whole sets. Pass "
+            "trust='baseline'."
         )
+    if hints and oracle.chooses_sets:
+        if found.baseline == "prediction":
+            raise ParameterError(
+                'With sets of elements, a Trust has hints or baseline="prediction", not both. '
+                "Pass trust='earned' or trust='baseline'."
+            )
+        return replace(found, baseline=None)
     return found
 
 
 class AdvisedRound(OpenRound):
     """A round of a learner with a predictor."""
 
-    advice: int | None = None  # the hint: the action that the predictor recommends
+    advice: Action | None = None  # the hint: the action that the predictor recommends
     share: float = 0.0  # p, the probability of the hint; else the base learner chooses
     explores: float = 0.0  # probability of exploring: a uniformly random available action
     each: float = 0.0  # the part of `explores` for each available action
@@ -271,10 +301,12 @@ class AdvisedRound(OpenRound):
     baseline: FloatArray | None = None  # Q, the part of V in the loss estimates
     distribution: FloatArray | None = None  # q0 of the base learner, known or estimated
     exact: bool | None = None  # whether `distribution` is known; None before it is computed
+    ratio: FloatArray | None = None  # q0/q of each chosen element, or a draw with this mean; sets
+    gap: float = 0.0  # V(h) minus the base learner's V, or a draw with this mean; sets
     _by_action = ("values", "baseline", "distribution")
 
     stored = State(
-        advice=Choice(single=True) | None,
+        advice=Choice() | None,
         share=Number(0.0, lambda self: 0.0 if self.advice is None else 1.0 - 1e-16),
         explores=Number(0.0, 1.0 - 1e-16),
         each=Number(0.0, lambda self: self.explores),
@@ -287,6 +319,8 @@ class AdvisedRound(OpenRound):
         baseline=Array(n_actions_of) | None,
         distribution=Array(n_actions_of, low=0.0, high=1.0 + 1e-9) | None,
         exact=Flag() | None,
+        ratio=Array(lambda self: np.size(self.action), low=0.0) | None,
+        gap=Number(),
     )
 
     def mixed(self, distribution: FloatArray) -> FloatArray:
@@ -319,13 +353,22 @@ class AdvisedRound(OpenRound):
         """Whether a hint or exploration may choose the action."""
         return self.share > 0.0 or self.explores > 0.0
 
-    def without_base(self, u: float, n_actions: int) -> int | None:
+    @property
+    def hit(self) -> Any:
+        """Whether each chosen element is in the hint; all False without a chance of the hint."""
+        if self.share == 0.0:
+            return np.zeros(np.size(self.action), dtype=bool)
+        return np.isin(self.action, self.advice, assume_unique=True)
+
+    def without_base(self, u: float, n_actions: int) -> Action | None:
         """Return the action of exploration or hint for u in [0, 1), or None for the base."""
         if u < self.explores:
             some = self.choices(n_actions)
             self.explored = True
             return int(some[min(int(u / self.explores * len(some)), len(some) - 1)])
-        return self.advice if u < self.explores + (1.0 - self.explores) * self.share else None
+        if u >= self.explores + (1.0 - self.explores) * self.share:
+            return None
+        return self.advice if type(self.advice) is int else np.array(self.advice)
 
     def weighing(self, action: int) -> tuple[float, float]:
         """Return (c, s): the action's probability is s (c + (1 - c) x), x that of the base."""
@@ -335,6 +378,12 @@ class AdvisedRound(OpenRound):
         kept = 1.0 - self.explores
         certain = self.each + kept * own
         s = certain + kept * base
+        return certain / s, s
+
+    def weighing_elements(self, hit: Any) -> tuple[FloatArray, FloatArray]:
+        """Return `weighing` of each chosen element; `hit` marks the elements of the hint."""
+        certain = self.share * hit
+        s = certain + (1.0 - self.share)
         return certain / s, s
 
     def choices(self, n_actions: int) -> IntArray:
@@ -531,6 +580,10 @@ class Hint(HintRecord):
                     opened.unpaid = opened.reserved
                     self.unpaid += opened.unpaid
         self.waiting += 1
+
+    def truncation(self, opened: Any, K: int) -> float:
+        """Return a bound on the cost of truncating the resampling of a round, as L is finite."""
+        return self.top * K / (math.e * opened.limit)
 
     def release(self, opened: Any) -> None:
         """Cancel the reserve of an abandoned round, whose cost will never be known."""

@@ -32,6 +32,7 @@ from hannan.core.rounds import PropensityRecord
 from hannan.core.state import Flag, State
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.learners.perturbed_leader import NoisyRound, Past, PerturbedLeader, distribution_of
+from hannan.learners.set_hint import weigh_elements
 from hannan.learners.step_size import StepSize
 
 # c with q E[W^2] <= c E[W] for every q and L, for weights W from r successes; 1 for exact weights.
@@ -250,17 +251,20 @@ def weigh(leader: PerturbedLeader, J: Resampling, opened: Any, needed: Any = Non
     elif J.exact is not False:
         distribution = leader.total.distribution(context, draw, opened.baseline, opened.plays)
     opened.distribution, opened.exact = distribution, distribution is not None
-    if distribution is not None:
+    advised_set = opened.advice is not None and not isinstance(action, int)
+    if distribution is not None and not advised_set:
         return mean_weights(distribution, opened, opened.limit)
-    if J.exact:
+    if J.exact and distribution is None:
         raise no_distribution(leader.oracle)
     past = past_of(leader, opened)
     fresh, paired = leader.draw(draw.scale, opened.draws), False
-    if isinstance(action, int):
+    if advised_set:
+        weights, used = weigh_elements(past, opened, fresh, J, needed, distribution)
+    elif isinstance(action, int):
         weights, used, paired = J.mixed_weight(leader, past, opened, fresh, opened.limit)
     else:
         weights, used = J.weights(past, context, action, fresh, opened.limit, needed)
-    if opened.advice is not None:
+    if opened.advice is not None and isinstance(action, int):
         opened.distribution = past.chosen(context, fresh.later(used), _TRIALS).mean(axis=0)
         used += _TRIALS
     opened.draws += used
@@ -309,7 +313,7 @@ def propensity_record_of(leader: PerturbedLeader, J: Resampling, opened: Any) ->
             opened.weights, opened.likely(action, distribution.item(action)), 0.0
         )
     if opened.exact:
-        exact = distribution[action]  # sets are chosen by the leader alone
+        exact = opened.mixed(distribution)[action]
     elif opened.exact is False and J.exact is False:
         # The weights were drawn without the distribution, though it may be known.
         distribution = distribution_of(past_of(leader, opened), opened)

@@ -73,6 +73,10 @@ class Past(NamedTuple):
         """Return the probability of each element, or None if it is unknown."""
         return self.total.distribution(context, draw, self.plus, self.available)
 
+    def inclusion(self, context: Any, elements: IntArray, draw: Draw) -> FloatArray | None:
+        """Return the probability of some elements, or None if only draws can estimate it."""
+        return self.total.inclusion(context, elements, draw, self.plus, self.available)
+
     def weights(
         self, context: Any, elements: IntArray, draw: Draw, limit: int, successes: int
     ) -> tuple[FloatArray, int]:
@@ -87,7 +91,7 @@ class Outlook(NamedTuple):
     context: Any
     past: Past
     draw: Draw
-    advice: int | None = None
+    advice: Action | None = None
     """The hint, an action that the predictor recommends, or None."""
     share: float = 0.0
     """Probability with which the learner follows the hint."""
@@ -406,7 +410,7 @@ def replay(
     actions: list[Action] = []
     for n in range(copies):
         if opened.advice is not None and twin.uniform(n) < opened.share:
-            actions.append(opened.advice)
+            actions.append(copy.copy(opened.advice))
             continue
         opened.play(past.action(opened.context, Draw(twin.noise, n, opened.draw.scale)))
         actions.append(opened.action)

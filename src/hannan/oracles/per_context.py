@@ -338,6 +338,17 @@ class PerContextObjective(Objective):
         part, address = self._part(context), _address(draw, context)
         return part.weights(self._alone, elements, address, *trials, **options)
 
+    def inclusion(
+        self,
+        context: Hashable,
+        elements: Any,
+        draw: Draw,
+        plus: Plus = None,
+        available: Available = None,
+    ) -> FloatArray | None:
+        part, address = self._part(context), _address(draw, context)
+        return part.inclusion(self._alone, elements, address, plus, available)
+
     def distribution(
         self, context: Hashable, draw: Draw, plus: Plus = None, available: Available = None
     ) -> FloatArray | None:

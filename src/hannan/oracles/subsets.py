@@ -137,6 +137,26 @@ class SubsetObjective(SetObjective):
         rows = block[start : start + len(part), : len(costs)]
         kernel.select_rows(costs, rows, scale, self.oracle.m, self.oracle._below, part)
 
+    def inclusion(
+        self,
+        context: None,
+        elements: Elements,
+        draw: Draw,
+        plus: Plus = None,
+        available: Available = None,
+    ) -> FloatArray | None:
+        """Compute the probability of each of some items; None for large sets."""
+        oracle = self.oracle
+        if draw.scale == 0.0 or oracle.m > _MOST_COMPUTED or self._replaces(available):
+            return None
+        totals, q = self._costs(plus, available), np.empty(len(elements))
+        m = oracle.m if available is None else min(oracle.m, np.isfinite(totals).sum())
+        if len(elements):
+            kernel_distribution.inclusion(
+                totals, oracle._no_noise, draw.scale, m, oracle._below, elements, q
+            )
+        return q
+
     def weights(
         self,
         context: None,
@@ -148,15 +168,9 @@ class SubsetObjective(SetObjective):
         available: Available = None,
     ) -> tuple[FloatArray, int]:
         """Compute the mean weight (1 - (1-q)^L)/q from q; for large sets, draw the weights."""
-        oracle = self.oracle
-        if draw.scale == 0.0 or oracle.m > _MOST_COMPUTED or self._replaces(available):
+        q = self.inclusion(context, elements, draw, plus, available)
+        if q is None:
             return super().weights(context, elements, draw, limit, successes, plus, available)
-        totals, q = self._costs(plus, available), np.empty(len(elements))
-        m = oracle.m if available is None else min(oracle.m, np.isfinite(totals).sum())
-        if len(elements):
-            kernel_distribution.inclusion(
-                totals, oracle._no_noise, draw.scale, m, oracle._below, elements, q
-            )
         weights = np.empty(len(elements))
         kernel_distribution.mean_weights(q, limit, weights)
         return weights, 0

@@ -1,0 +1,230 @@
+r"""Use of a predictor for sets of elements.
+
+The hint is the best set for the predictor's lower bounds. All quantities are sums over elements, so
+the learner needs only the probabilities of elements, never those of whole sets. One geometric
+number for each chosen element gives two unbiased estimates. Let a hint have probability p, let the
+base learner's set contain element j with probability x, and let N be the number of its draws until
+one contains j. For an element of the hint,
+
+.. math:: E\, \frac{1 - (1-p)^N}{p} = \frac{1}{q}, \qquad E\, (1-p)^{N-1} = \frac{x}{q},
+          \qquad q = p + (1-p) x .
+
+The first number is the importance weight J, the second the ratio r of the base learner's
+probability to the real one. For other elements J = N/(1-p) and r = 1/(1-p).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from hannan.core import Oracle, Predictor
+from hannan.core.oracle import WITHOUT_NOISE, Draw
+from hannan.core.predictor import check_guess
+from hannan.core.state import require
+from hannan.core.validation import FloatArray, LossRange
+from hannan.kernels.inclusion import mean_weights
+from hannan.learners.hint import Hint, Trust
+from hannan.learners.perturbed_leader import NoisyRound, Past
+
+_TRIALS = 8  # draws that estimate the base learner's mean V
+_LARGEST_RATIO = 100.0  # cap in a measurement of the hints' advantage, which only sets their share
+_FORGETTING = 0.99  # of the recent advantage
+
+
+class SetHint(Hint):
+    """A predictor of element losses, its trust, and the record of its hints for sets.
+
+    S adds, for a round with the hint h, estimates V, chosen set a and losses ℓ,
+
+    .. math:: p\\, (V(h) - E\\, V(a_0)) + \\sum_{j \\in a} (1 - r_j) (\\ell_j - V_j) ,
+
+    where a₀ is the base learner's set. Draws of their own estimate E V(a₀). If these were the draws
+    behind r, then missing feedback, which may react to S, could depend on r.
+    """
+
+    def __init__(
+        self,
+        predictor: Predictor | None,
+        trust: Trust,
+        n_actions: int,
+        loss_range: LossRange,
+        kept: float,
+        oracle: Oracle,
+    ) -> None:
+        super().__init__(predictor, trust, n_actions, loss_range, kept)
+        self.most_elements = oracle.max_chosen
+        if not oracle.fixed_size and loss_range[1] < 0.0:
+            self.spread = max(1.0, -self._low / self.top)
+        self._empty = oracle.objective()  # finds the best set for the predictor's bounds alone
+
+    def advise(self, opened: Any, G: float, n: int, known: bool) -> None:
+        if self._guesses or not self.mixes:
+            super().advise(opened, G, n, known)
+            return
+        predictor, context, K = self.predictor, opened.context, self._n_actions
+        opened.values = self._checked(self.estimates(context), K)
+        bounds = check_bounds(predictor, predictor.predict(context), K)
+        opened.advice = self._empty.action(context, WITHOUT_NOISE, bounds, opened.plays)
+        opened.calls += 1
+        share = self.trust.probability(self, n, G, True, self._kept)
+        if share is None:
+            opened.refused = True
+        else:
+            opened.share = share
+
+    def check(self, opened: Any, weighed: bool) -> None:
+        asked = opened.advice is not None and opened.values is not None
+        ratio = opened.ratio is not None or not (weighed and opened.share > 0.0)
+        require(opened, values=asked or not self.mixes, ratio=ratio or not self.mixes)
+
+    def truncation(self, opened: Any, K: int) -> float:
+        """Return a bound on the cost of truncating the resampling in a round, as L is finite.
+
+        Elements of the hint may have a lower limit of draws. Their ratio then counts as 0 too
+        often, which costs at most V times the probability of this.
+        """
+        p, L = opened.share, opened.limit
+        usual = self.top * K / (math.e * L)
+        if p == 0.0:
+            return usual
+        more = limit_of(p, L) - 1
+        largest = float(opened.values[opened.advice].sum()) - self._low * len(opened.advice)
+        return usual + largest * math.exp(more * math.log1p(-p)) / (math.e * more)
+
+    def played(self, opened: Any) -> None:
+        share = opened.share
+        self.W += 1.0 / (1.0 - share)
+        self.refused += opened.refused
+        self.waiting += 1
+        if share == 0.0:
+            return
+        self.hinted += 1
+        opened.split = opened.weights is not None
+        hit, values = opened.hit, opened.values[opened.action]
+        unlikely = share / (1.0 - share) * float((values[~hit] - self._low).sum())
+        largest = float((self._low + self.top - values[hit]).sum()) + unlikely
+        if opened.split:  # E V(a₀) was drawn at the decision
+            self.S += share * opened.gap
+            opened.unpaid = unlikely / self._kept
+            self.unpaid += opened.unpaid
+        else:
+            largest += share * self.top * self.most_elements * self.spread
+        opened.reserved = largest / self._kept
+        self.reserve += opened.reserved
+
+    def charge(self, opened: Any, loss: Any, weight: Any) -> None:
+        self.reserve -= opened.reserved
+        self.unpaid -= opened.unpaid
+        self.waiting -= 1
+        self.with_feedback += 1
+        if opened.explored:  # only rounds decided by hint or base learner count
+            return
+        share, ratio = opened.share, opened.ratio
+        surprise = loss - opened.values[opened.action]
+        factor = np.full(len(surprise), -1.0)
+        if share > 0.0:
+            cost = float(((1.0 - ratio) * surprise).sum())
+            cost += 0.0 if opened.split else share * opened.gap
+            self.S += cost / self._kept
+            factor = np.where(opened.hit, weight, 0.0) - ratio
+            np.clip(factor, -_LARGEST_RATIO, _LARGEST_RATIO, out=factor)
+        gain = (opened.gap + float(factor @ surprise)) / self.top
+        self.cost += gain
+        self.squares += gain * gain
+        self.recent = _FORGETTING * self.recent + gain
+        self.recent_squares = _FORGETTING * self.recent_squares + gain * gain
+
+    def estimates(self, context: Any) -> Any:
+        """Return the predictor's best estimates."""
+        predictor = self.predictor
+        return getattr(predictor, "estimate", predictor.predict)(context)
+
+
+def limit_of(p: float, L: int) -> int:
+    """Return the limit of draws for an element whose trials succeed at least with probability p.
+
+    More draws would find it with probability 1/L at most.
+    """
+    return max(2, min(L, 1 + math.ceil(-math.log(L) / math.log1p(-p)))) if p > 0.0 else L
+
+
+def weigh_elements(
+    past: Past, opened: NoisyRound, draw: Draw, J: Any, needed: Any, distribution: Any
+) -> tuple[FloatArray, int]:
+    """Return the weight of each chosen element in a round with a hint, and the number of draws.
+
+    Also set the ratio and the gap of the round. `distribution` is that of the base learner's
+    choice, or None if it is unknown. `J` is the rule for weights; its number of successes is here
+    the number of independent streams of draws, over which weights and ratios are averaged.
+    """
+    context, action, values = opened.context, opened.action, opened.values
+    assert values is not None
+    x = past.inclusion(context, action, draw) if distribution is None else distribution[action]
+    if x is not None:
+        weights, used = _from_probabilities(opened, x), 0
+    elif opened.mixes:
+        weights, used = _from_draws(past, opened, draw, J.successes, needed)
+    else:
+        weights, used = J.weights(past, context, action, draw, opened.limit, needed)
+    if distribution is None:
+        chosen = past.chosen(context, draw.later(used), _TRIALS)
+        used += _TRIALS
+        base = float(np.add.reduce(chosen @ values)) / _TRIALS
+    else:
+        base = float(distribution @ values)
+    opened.gap = float(values[opened.advice].sum()) - base
+    return weights, used
+
+
+def _from_probabilities(opened: NoisyRound, x: FloatArray) -> FloatArray:
+    """Return mean weights given the base learner's probabilities, and set the ratio."""
+    p, hit = opened.share, opened.hit
+    certain, s = opened.weighing_elements(hit)
+    weights = np.empty(len(x))
+    mean_weights(certain + (1.0 - certain) * x, opened.limit, weights)
+    likely = p * hit + (1.0 - p) * x
+    opened.ratio = np.divide(x, likely, out=np.ones(len(x)), where=likely > 0.0)
+    return weights / s
+
+
+def _from_draws(
+    past: Past, opened: NoisyRound, draw: Draw, streams: int, needed: Any
+) -> tuple[FloatArray, int]:
+    """Return weights from the numbers of draws until each element is chosen; set the ratio."""
+    p, hit, L = opened.share, opened.hit, opened.limit
+    certain, s = opened.weighing_elements(hit)
+    weights, ratio, log_base = np.zeros(len(hit)), np.where(hit, 0.0, 1.0 / (1.0 - p)), 0.0
+    wanted = np.ones(len(hit), dtype=bool) if needed is None else needed != 0.0
+    groups = [(wanted & (certain == 0.0), L)]
+    if p > 0.0:
+        log_base = math.log1p(-p)
+        groups.append((hit, limit_of(p, L)))
+    sure = wanted & (certain > 0.0) & ~hit
+    if sure.any():
+        groups.append((sure, limit_of(float(certain[sure].min()), L)))
+    used = 0
+    for _ in range(streams):
+        rows = 0  # all groups read the same draws
+        for group, limit in groups:
+            if not group.any():
+                continue
+            later = draw.later(used)
+            N, more = past.weights(opened.context, opened.action[group], later, limit, 1)
+            rows, c = max(rows, more), certain[group]
+            log_c = np.log1p(-c)
+            tried = np.divide(-np.expm1(N * log_c), c, out=N.copy(), where=c > 0.0)
+            weights[group] += tried / s[group]
+            if group is hit:
+                ratio[group] += np.where(limit > N, np.exp((N - 1.0) * log_base), 0.0)
+        used += rows
+    ratio[hit] /= streams
+    opened.ratio = ratio
+    return weights / streams, used
+
+
+def check_bounds(predictor: Any, bounds: Any, n_actions: int) -> FloatArray:
+    """Return the predictor's lower bounds as K finite numbers, or raise a `LossError`."""
+    return check_guess(predictor, bounds, n_actions, (-np.inf, np.inf))
