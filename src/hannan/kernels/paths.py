@@ -212,6 +212,16 @@ def resample(
 
 
 @njit
+def mark_rows(edges, ends, part):
+    """Set the edges of each path in its row; path i ends before position ends[i] of `edges`."""
+    begin = 0
+    for i in range(ends.size):
+        for k in range(begin, ends[i]):
+            part[i, edges[k]] = True
+        begin = ends[i]
+
+
+@njit
 def log_count(start, head):
     """Return the log of the number of paths from the source to the target."""
     size = np.zeros(start.size - 1, np.float64)

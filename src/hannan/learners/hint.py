@@ -23,6 +23,7 @@ from hannan.core.state import Array, Count, Flag, Number, Part, State, require
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, LossRange, check_positive, refuse
 from hannan.kernels import losses as kernel
+from hannan.kernels.sets import mark
 
 _FLOAT64 = np.dtype(np.float64)
 _LARGEST_RATIO = 100.0  # cap in a measurement of the hints' advantage, which only sets their share
@@ -304,6 +305,7 @@ class AdvisedRound(OpenRound):
     ratio: FloatArray | None = None  # q0/q of each chosen element, or a draw with this mean; sets
     gap: float = 0.0  # V(h) minus the base learner's V, or a draw with this mean; sets
     _by_action = ("values", "baseline", "distribution")
+    _hit: Any = None
 
     stored = State(
         advice=Choice() | None,
@@ -355,10 +357,12 @@ class AdvisedRound(OpenRound):
 
     @property
     def hit(self) -> Any:
-        """Whether each chosen element is in the hint; all False without a chance of the hint."""
-        if self.share == 0.0:
-            return np.zeros(np.size(self.action), dtype=bool)
-        return np.isin(self.action, self.advice, assume_unique=True)
+        """Whether each chosen element is in the hint; computed once. Do not modify."""
+        if self._hit is None:
+            self._hit = np.zeros(np.size(self.action), dtype=bool)
+            if self.share > 0.0:
+                mark(self.action, self.advice, self._hit)
+        return self._hit
 
     def without_base(self, u: float, n_actions: int) -> Action | None:
         """Return the action of exploration or hint for u in [0, 1), or None for the base."""

@@ -25,6 +25,7 @@ from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.core.predictor import check_guess
 from hannan.core.state import require
 from hannan.core.validation import FloatArray, LossRange
+from hannan.kernels import sets as kernel
 from hannan.kernels.inclusion import mean_weights
 from hannan.learners.hint import Hint, Trust
 from hannan.learners.perturbed_leader import NoisyRound, Past
@@ -103,9 +104,12 @@ class SetHint(Hint):
             return
         self.hinted += 1
         opened.split = opened.weights is not None
-        hit, values = opened.hit, opened.values[opened.action]
-        unlikely = share / (1.0 - share) * float((values[~hit] - self._low).sum())
-        largest = float((self._low + self.top - values[hit]).sum()) + unlikely
+        high = self._low + self.top
+        own, unlikely = kernel.largest_step(
+            opened.values, opened.action, opened.hit, self._low, high
+        )
+        unlikely *= share / (1.0 - share)
+        largest = own + unlikely
         if opened.split:  # E V(a₀) was drawn at the decision
             self.S += share * opened.gap
             opened.unpaid = unlikely / self._kept
@@ -122,16 +126,12 @@ class SetHint(Hint):
         self.with_feedback += 1
         if opened.explored:  # only rounds decided by hint or base learner count
             return
-        share, ratio = opened.share, opened.ratio
-        surprise = loss - opened.values[opened.action]
-        factor = np.full(len(surprise), -1.0)
+        share, own = opened.share, (opened.values, opened.action, opened.hit)
+        estimates = (weight, opened.ratio) if share > 0.0 else (loss, loss)
+        cost, gain = kernel.charge(loss, *own, *estimates, share, _LARGEST_RATIO)
         if share > 0.0:
-            cost = float(((1.0 - ratio) * surprise).sum())
-            cost += 0.0 if opened.split else share * opened.gap
-            self.S += cost / self._kept
-            factor = np.where(opened.hit, weight, 0.0) - ratio
-            np.clip(factor, -_LARGEST_RATIO, _LARGEST_RATIO, out=factor)
-        gain = (opened.gap + float(factor @ surprise)) / self.top
+            self.S += (cost + (0.0 if opened.split else share * opened.gap)) / self._kept
+        gain = (opened.gap + gain) / self.top
         self.cost += gain
         self.squares += gain * gain
         self.recent = _FORGETTING * self.recent + gain
@@ -172,10 +172,9 @@ def weigh_elements(
     if distribution is None:
         chosen = past.chosen(context, draw.later(used), _TRIALS)
         used += _TRIALS
-        base = float(np.add.reduce(chosen @ values)) / _TRIALS
+        opened.gap = kernel.gap(values, opened.advice, chosen)
     else:
-        base = float(distribution @ values)
-    opened.gap = float(values[opened.advice].sum()) - base
+        opened.gap = float(values[opened.advice].sum() - distribution @ values)
     return weights, used
 
 
@@ -195,33 +194,29 @@ def _from_draws(
 ) -> tuple[FloatArray, int]:
     """Return weights from the numbers of draws until each element is chosen; set the ratio."""
     p, hit, L = opened.share, opened.hit, opened.limit
-    certain, s = opened.weighing_elements(hit)
-    weights, ratio, log_base = np.zeros(len(hit)), np.where(hit, 0.0, 1.0 / (1.0 - p)), 0.0
-    wanted = np.ones(len(hit), dtype=bool) if needed is None else needed != 0.0
-    groups = [(wanted & (certain == 0.0), L)]
-    if p > 0.0:
-        log_base = math.log1p(-p)
-        groups.append((hit, limit_of(p, L)))
-    sure = wanted & (certain > 0.0) & ~hit
-    if sure.any():
-        groups.append((sure, limit_of(float(certain[sure].min()), L)))
+    certain, kept = opened.weighing_elements(hit)
+    weights, ratio = np.zeros(len(hit)), np.zeros(len(hit))
+    groups = []  # elements with the same limit
+    hinted = hit.nonzero()[0]
+    if len(hinted):
+        groups.append((hinted, limit_of(p, L)))
+    if len(hinted) < len(hit):
+        others = ~hit if needed is None else ~hit & (needed != 0.0)
+        for sure in (True, False) if opened.explores else (False,):
+            places = (others & ((certain > 0.0) == sure)).nonzero()[0]
+            if len(places):
+                groups.append((places, limit_of(float(certain[places[0]]), L)))
     used = 0
     for _ in range(streams):
         rows = 0  # all groups read the same draws
-        for group, limit in groups:
-            if not group.any():
-                continue
-            later = draw.later(used)
-            N, more = past.weights(opened.context, opened.action[group], later, limit, 1)
-            rows, c = max(rows, more), certain[group]
-            log_c = np.log1p(-c)
-            tried = np.divide(-np.expm1(N * log_c), c, out=N.copy(), where=c > 0.0)
-            weights[group] += tried / s[group]
-            if group is hit:
-                ratio[group] += np.where(limit > N, np.exp((N - 1.0) * log_base), 0.0)
+        for places, limit in groups:
+            elements = opened.action[places]
+            numbers, more = past.weights(opened.context, elements, draw.later(used), limit, 1)
+            rows = max(rows, more)
+            rule = hit, certain, kept, limit, p
+            kernel.add_numbers(numbers, places, *rule, weights, ratio)
         used += rows
-    ratio[hit] /= streams
-    opened.ratio = ratio
+    opened.ratio = np.where(hit, ratio / streams, 1.0 / (1.0 - p))
     return weights / streams, used
 
 

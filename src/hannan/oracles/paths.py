@@ -375,7 +375,7 @@ class PathObjective(SetObjective):
         self, costs: FloatArray, block: Any, start: int, scale: float, part: NDArray[np.bool_]
     ) -> None:
         edges, ends, _ = self._search(costs, block, start, scale, len(part))
-        part[np.repeat(np.arange(len(part)), np.diff(ends, prepend=0)), edges] = True
+        kernel.mark_rows(edges, ends, part)
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         """Find leaders with one pass over the edges for sixteen draws."""

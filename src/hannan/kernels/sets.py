@@ -1,0 +1,79 @@
+"""Sums over the chosen elements of a set, for the hints of a predictor."""
+
+import math
+
+import numpy as np
+
+from hannan.kernels.compiling import njit
+
+
+@njit
+def mark(action, advice, hit):
+    """Set whether each element of an action is in the advice; both are sorted."""
+    i = 0
+    for k in range(action.size):
+        while i < advice.size and advice[i] < action[k]:
+            i += 1
+        hit[k] = i < advice.size and advice[i] == action[k]
+
+
+@njit
+def largest_step(values, action, hit, low, high):
+    """Return the sums of high - V over the hinted elements and of V - low over the others."""
+    own = 0.0
+    others = 0.0
+    for k in range(action.size):
+        if hit[k]:
+            own += high - values[action[k]]
+        else:
+            others += values[action[k]] - low
+    return own, others
+
+
+@njit
+def gap(values, advice, chosen):
+    """Return V of the advice minus the mean V of the chosen sets, [draws, K]."""
+    total = 0.0
+    for i in range(chosen.shape[0]):
+        for j in range(chosen.shape[1]):
+            if chosen[i, j]:
+                total += values[j]
+    hint = 0.0
+    for k in range(advice.size):
+        hint += values[advice[k]]
+    return hint - total / chosen.shape[0]
+
+
+@njit
+def add_numbers(numbers, places, hit, certain, kept, limit, share, weights, ratio):
+    """Add one stream's estimates of 1/q, and of the ratio for hinted elements.
+
+    `numbers` are the draws until the elements at `places` were chosen, `limit` if they were not.
+    """
+    log_base = math.log1p(-share)
+    for i in range(numbers.size):
+        k = places[i]
+        n = numbers[i]
+        if certain[k] > 0.0:
+            n = -math.expm1(n * math.log1p(-certain[k])) / certain[k]
+        weights[k] += n / kept[k]
+        if hit[k] and numbers[i] < limit:
+            ratio[k] += math.exp((numbers[i] - 1.0) * log_base)
+
+
+@njit
+def charge(losses, values, action, hit, weights, ratio, share, largest):
+    """Return the terms of a round's losses in the cost S and in the hint's measured advantage."""
+    cost = 0.0
+    gain = 0.0
+    for k in range(action.size):
+        surprise = losses[k] - values[action[k]]
+        if np.isnan(surprise):
+            continue
+        if share == 0.0:
+            gain -= surprise
+            continue
+        cost += (1.0 - ratio[k]) * surprise
+        factor = (weights[k] if hit[k] else 0.0) - ratio[k]
+        gain += min(max(factor, -largest), largest) * surprise
+    return cost, gain
