@@ -69,9 +69,9 @@ def test_it_takes_the_sizes_of_an_oracle(function, own, losses):
     assert function(**own, **b.sizes_of(oracle)) == function(**own, **sizes)
 
 
-def test_hints_are_for_single_actions():
-    with pytest.raises(hn.ParameterError, match=r"'m' parameter of hinted.*single actions"):
-        b.hinted(100, **SIZES, m=2)
+def test_hints_for_sets_have_no_bound_with_delay():
+    with pytest.raises(hn.ParameterError, match=r"no bound is proved.*m=2 and total_delay=3"):
+        b.hinted(100, **SIZES, m=2, total_delay=3)
 
 
 # The sizes of a class on a context set ------------------------------------------------------

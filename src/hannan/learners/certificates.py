@@ -409,7 +409,8 @@ def semi_bandit_worst_case(
 ) -> float | None:
     """Return the worst case of self-tuning, with or without hints; None if none is known."""
     leader, step = game.leader, game.step
-    if not isinstance(step, SelfTuned) or (total_delay and not plan.proved_late):
+    sets_late = hint.predictor is not None and leader.oracle.chooses_sets
+    if not isinstance(step, SelfTuned) or (total_delay and (sets_late or not plan.proved_late)):
         return None
     G, lost = leader.complexity(), game.charge(without_feedback) + hint.unpaid
     if G.value <= 0.0:
@@ -434,7 +435,6 @@ def semi_bandit_worst_case(
     trust = hint.trust
     if trust.budget is None or trust.share in (None, 1.0):
         return None
-    del sizes["m"], sizes["antichain"]
     options |= {
         **sizes,
         "budget": trust.budget,

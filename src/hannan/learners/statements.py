@@ -200,7 +200,21 @@ class Certificate(Stored):
 
     @property
     def _head(self) -> str:
-        return f"After {self._length} with total loss {self.loss:.6g}{self._caveat}:"
+        return f"After {self._length} the total loss is {self.loss:.6g}{self._excess}{self._caveat}."
+
+    @property
+    def _excess(self) -> str:
+        """The headline in words: how much more than the best policy's loss."""
+        headline = self.headline
+        if headline is None or headline.value is None:
+            return "; no statement on regret holds"
+        value, rest = float(headline.value), self.loss - float(headline.value)
+        share = f" ({100.0 * abs(value) / rest:.1f} %)" if rest > abs(value) else ""
+        if not headline.bounds:
+            more = "more" if value >= 0.0 else "less"
+            return f": {abs(value):.6g}{share} {more} than the best policy in hindsight"
+        known = "at most" if headline.kind == "a_priori" else "estimated to be at most"
+        return f": on average {known} {value:.6g}{share} more than the best policy"
 
     @property
     def _length(self) -> str:
