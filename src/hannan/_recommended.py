@@ -22,7 +22,7 @@ from hannan.learners import (
     TsallisINF,
 )
 from hannan.oracles import AllPolicies, FinitePolicies, LinearPolicies, SharedLinear
-from hannan.predictors import Blend, Hybrid, Mean, Scaled
+from hannan.predictors import Blend, ElementMeans, ElementRidge, Hybrid, Mean, Scaled
 
 _LEARNERS: dict[str, tuple[type[Learner], ...]] = {
     "bandit": (ContextSemiBanditFTPL, TsallisINF, Restarting),
@@ -50,6 +50,9 @@ def bandit(
     seed: int | None = None,
     *,
     actions: str | None = None,
+    shared: Any = False,
+    features: Any = None,
+    guess: Any = None,
     **options: Any,
 ) -> Learner:
     """Build the recommended learner for bandit feedback: only the chosen action's loss is observed.
@@ -59,10 +62,14 @@ def bandit(
     The learner follows the predictor only as often as it has measurably reduced the loss, so a
     wrong predictor costs little. If the learner detects drift, it starts over, at most ten times.
 
+    For routes, slates and other sets of elements, pass the oracle as `policies`. After each
+    decision you give the loss of each chosen element. The predictor is the mean loss of each
+    element, `predictors.ElementMeans`, or a ridge regression on features of the elements.
+
     Parameters
     ----------
     n_actions
-        Number of actions K. Required, except with `actions="items"`.
+        Number of actions K. Required, except with `actions="items"` and for sets.
     n_contexts
         Number of contexts, if contexts are integers 0..n-1 without features and each can have a
         different best action. 1 for a bandit without contexts, `act()`.
@@ -73,6 +80,15 @@ def bandit(
         "items" if each round has different actions, given as feature vectors. Then call
         `learner.act(context, actions=rows)`, and leave out `n_actions`. See
         `docs/how-to/items.md`.
+    shared
+        For sets: whether the loss of an element does not depend on the context, so that the
+        predictor learns from all contexts. Or a function of the context: contexts with equal
+        values share their losses. Default False.
+    features
+        For sets: features of the elements, an array [K, p] or a function of the context that
+        returns one. Default None.
+    guess
+        For sets: a first guess of each element's loss, K numbers. Default None: the lowest loss.
     seed
         Random seed. None (default) takes fresh entropy.
     options
@@ -96,13 +112,38 @@ def bandit(
     >>> arms = hn.bandit(4, n_contexts=1, seed=0)
     >>> arms.act() in range(4)
     True
+
+    Two of five articles for each visitor; the clicks are rewards:
+
+    >>> slates = hn.oracles.PerContext(hn.oracles.Subsets(5, 2), ["new", "regular"])
+    >>> news = hn.bandit(policies=slates, loss_range=(-1, 0), seed=0)
+    >>> likes = {"new": {0, 3}, "regular": {1, 4}}
+    >>> for t in range(200):
+    ...     visitor = ["new", "regular"][t % 2]
+    ...     shown = news.act(visitor)
+    ...     news.update([-float(article in likes[visitor]) for article in shown])
+    >>> news.best_policy()("new"), news.best_policy()("regular")
+    (array([0, 3]), array([1, 4]))
     """
-    _check_options("bandit", options, ("n_actions", "n_contexts", "policies", "actions"))
+    own = ("n_actions", "n_contexts", "policies", "actions", "shared", "features", "guess")
+    _check_options("bandit", options, own)
     restarts = {"max_restarts": options.pop("max_restarts", _RESTARTS)}
     restarts["detector"] = options.pop("detector", None)
     if policies is not None and n_contexts is not None:
         raise ParameterError("Give either n_contexts= or policies=, not both.")
-    span = _check_range(options.get("loss_range", (0.0, 1.0)))
+    sets = isinstance(policies, Oracle) and policies.chooses_sets
+    span = _check_range(options.get("loss_range", (0.0, 1.0)), sets)
+    if sets and not policies.takes_functions:
+        if n_actions is not None and n_actions != policies.n_actions:
+            raise _other_number(policies, n_actions)
+        if "predictor" not in options:
+            options["predictor"] = _of_elements(policies, span, shared, features, guess)
+        return Restarting(ContextSemiBanditFTPL(policies, seed=seed, **options), **restarts)
+    if shared is not False or features is not None or guess is not None:
+        raise ParameterError(
+            "shared=, features= and guess= are for policy classes that choose sets of elements. "
+            "Leave them out, or pass such a class, e.g. policies=hannan.oracles.Subsets(40, 5)."
+        )
     if actions is None:
         oracle = _oracle(n_actions, n_contexts, policies)
     else:
@@ -224,14 +265,37 @@ def _oracle(n_actions: int | None, n_contexts: int | None, policies: Any) -> Ora
         policies = FinitePolicies(policies, n_actions)
     found: Oracle = policies
     if found.n_actions != n_actions:
-        raise ParameterError(
-            f"policies= has {found.n_actions} actions, but n_actions={n_actions!r}."
-        )
+        raise _other_number(found, n_actions)
     return found
 
 
-def _check_range(loss_range: Any) -> tuple[float, float]:
+def _of_elements(
+    oracle: Oracle, span: tuple[float, float], shared: Any, features: Any, guess: Any
+) -> Any:
+    """Return the predictor of the losses of elements."""
+    if features is not None:
+        if shared is not False:
+            raise ParameterError(
+                "Pass shared= or features=, not both: one regression learns from all contexts. "
+                "For other predictors, pass predictor=."
+            )
+        return ElementRidge(features, guess=guess, loss_range=span)
+    shared = shared or getattr(oracle, "shared", False)
+    by_context = shared if callable(shared) else not shared
+    return ElementMeans(by_context=by_context, guess=guess, loss_range=span)
+
+
+def _other_number(oracle: Oracle, n_actions: Any) -> ParameterError:
+    return ParameterError(
+        f"policies= has {oracle.n_actions} actions, but n_actions={n_actions!r}. Leave out "
+        "n_actions=, or pass the same number."
+    )
+
+
+def _check_range(loss_range: Any, sets: bool) -> tuple[float, float]:
     low, high = check_loss_range("hn.bandit", loss_range)
+    if sets and math.isfinite(high - low):
+        return low, high
     if low < 0.0 or not math.isfinite(high):
         raise ParameterError(
             "hn.bandit needs a finite loss_range=(low, high) with 0 <= low; got "

@@ -200,7 +200,7 @@ def test_one_round_is_singular():
     full = hn.ContextFTPL(hn.oracles.AllPolicies(1, 2), seed=0)
     bandit = hn.ContextSemiBanditFTPL(hn.oracles.AllPolicies(1, 2), seed=0)
     for learner, loss in ((full, [0.0, 1.0]), (bandit, 0.5)):
-        for said in ("After 1 round with", "After 2 rounds with"):
+        for said in ("After 1 round the", "After 2 rounds the"):
             learner.act()
             learner.update(loss)
             assert str(learner.certificate()).startswith(said)
