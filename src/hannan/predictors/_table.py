@@ -108,8 +108,8 @@ def check_alpha(owner: object, alpha: Any) -> float:
     return float(alpha)
 
 
-def as_loss(owner: Predictor, loss: Any) -> Any:
-    """Return a finite number, or an array of finite numbers; raise an error for other losses."""
+def as_loss(owner: Predictor, loss: Any, missing: bool = False) -> Any:
+    """Return a finite number or an array of finite numbers, or of NaN if losses may be missing."""
     if type(loss) is float and math.isfinite(loss):
         return loss
     if isinstance(loss, LossFunction):
@@ -121,6 +121,6 @@ def as_loss(owner: Predictor, loss: Any) -> Any:
         found = as_floats(loss)
     except (TypeError, ValueError):
         raise InputTypeError(f"Losses must be numbers; got {short(loss)}.") from None
-    if not np.isfinite(found).all():
+    if not (np.isfinite(found) | (missing & np.isnan(found))).all():
         raise LossError(f"Losses must be finite; got {short(loss)}. Correct or drop the row.")
     return found
