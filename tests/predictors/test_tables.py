@@ -161,6 +161,18 @@ def test_without_contexts_anything_may_be_one(kind):
 
 
 @pytest.mark.parametrize("kind", ["Last", "Mean", "ExponentialMean"])
+def test_contexts_with_equal_values_of_a_function_share_a_row(kind):
+    shared = ready(getattr(hn.predictors, kind)(by_context=lambda row: row[0]))
+    apart = ready(getattr(hn.predictors, kind)())
+    for t in range(20):
+        shared.learn([t % 2, t], 1, t % 2 + 0.5)
+        apart.learn(t % 2, 1, t % 2 + 0.5)
+    for x in (0, 1):
+        assert shared.predict(np.array([x, 99])).tolist() == apart.predict(x).tolist()
+    assert shared.predict([0, 99])[1] < shared.predict([1, 99])[1]
+
+
+@pytest.mark.parametrize("kind", ["Last", "Mean", "ExponentialMean"])
 def test_rows_of_features_are_told_apart_by_their_values(kind):
     predictor = ready(getattr(hn.predictors, kind)())
     row = np.array([1.0, 2.0])

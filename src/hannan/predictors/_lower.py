@@ -183,14 +183,18 @@ def check_seen(
     action: Action,
     loss: Any,
     one: tuple[IntArray, FloatArray],
+    missing: bool = False,
 ) -> tuple[IntArray, FloatArray]:
-    """Return the observed elements, with a finite loss for each; write a single one to `one`."""
+    """Return the observed elements, with a loss for each; write a single one to `one`.
+
+    Losses are finite, or NaN if they may be `missing`.
+    """
     single = type(action) is int and type(loss) is float
     if single and 0 <= action < n_actions and math.isfinite(loss):
         one[0][0], one[1][0] = action, loss
         return one
     check_prepared(type(owner).__name__, n_actions)
-    found = as_loss(owner, loss)
+    found = as_loss(owner, loss, missing)
     elements = np.atleast_1d(np.asarray(action, dtype=np.intp))
     losses = np.atleast_1d(np.asarray(found, dtype=np.float64))
     if not bool(((elements >= 0) & (elements < n_actions)).all()):

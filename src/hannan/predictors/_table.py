@@ -2,7 +2,7 @@
 
 import copy
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -20,10 +20,11 @@ from hannan.core.validation import FloatArray, refuse
 from hannan.kernels import table_means
 
 FORGETTING = table_means.FORGETTING
+ByContext = bool | Callable[[Any], Any]
 
 
 class TablePredictor(Predictor):
-    """Store numbers for each distinct context, or once for all contexts."""
+    """Store numbers for each distinct context, each value of a function, or all contexts."""
 
     stored = State(
         _n_actions=Count(),
@@ -34,9 +35,9 @@ class TablePredictor(Predictor):
         ),
     )
 
-    def __init__(self, by_context: bool) -> None:
-        if not isinstance(by_context, bool):
-            raise refuse(self, "by_context", "True or False", by_context)
+    def __init__(self, by_context: ByContext) -> None:
+        if not isinstance(by_context, bool) and not callable(by_context):
+            raise refuse(self, "by_context", "True, False or a function of the context", by_context)
         self.by_context = by_context
         self._n_actions = 0
         self._rows: dict[Hashable, FloatArray] = {}
@@ -65,6 +66,8 @@ class TablePredictor(Predictor):
         """Return the key of a context's row."""
         if not self.by_context:
             return None
+        if callable(self.by_context):
+            context = self.by_context(context)
         if type(context) in (int, str, tuple):
             return context  # type: ignore[no-any-return]
         if hasattr(context, "__array__") and not isinstance(context, np.generic):
@@ -73,7 +76,8 @@ class TablePredictor(Predictor):
 
     def _row(self, context: Any, *, keep: bool = False) -> FloatArray:
         """Return the numbers of a context, [_numbers, K], at first 0; store them only if `keep`."""
-        key = context if self.by_context and type(context) is int else self._key(context)
+        direct = self.by_context is True and type(context) is int
+        key = context if direct else self._key(context)
         row = self._rows.get(key)
         if row is None:
             check_prepared(type(self).__name__, self._n_actions)
@@ -104,8 +108,8 @@ def check_alpha(owner: object, alpha: Any) -> float:
     return float(alpha)
 
 
-def as_loss(owner: Predictor, loss: Any) -> Any:
-    """Return a finite number, or an array of finite numbers; raise an error for other losses."""
+def as_loss(owner: Predictor, loss: Any, missing: bool = False) -> Any:
+    """Return a finite number or an array of finite numbers, or of NaN if losses may be missing."""
     if type(loss) is float and math.isfinite(loss):
         return loss
     if isinstance(loss, LossFunction):
@@ -117,6 +121,6 @@ def as_loss(owner: Predictor, loss: Any) -> Any:
         found = as_floats(loss)
     except (TypeError, ValueError):
         raise InputTypeError(f"Losses must be numbers; got {short(loss)}.") from None
-    if not np.isfinite(found).all():
+    if not (np.isfinite(found) | (missing & np.isnan(found))).all():
         raise LossError(f"Losses must be finite; got {short(loss)}. Correct or drop the row.")
     return found

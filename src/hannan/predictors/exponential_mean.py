@@ -7,7 +7,7 @@ import numpy as np
 from hannan.core.policy import Action
 from hannan.core.state import State
 from hannan.core.validation import FloatArray, check_probability
-from hannan.predictors._table import TablePredictor, as_loss
+from hannan.predictors._table import ByContext, TablePredictor, as_loss
 
 
 class ExponentialMean(TablePredictor):
@@ -26,7 +26,8 @@ class ExponentialMean(TablePredictor):
     rate
         Discount rate ρ in [0, 1]. Default 0.1. The mean covers about the last 1/ρ observations.
     by_context
-        Whether each context has separate means (default), or all contexts share them.
+        Whether each context has separate means (default), or all contexts share them. Or a function
+        of the context: contexts with equal values share their means.
 
     Examples
     --------
@@ -41,7 +42,7 @@ class ExponentialMean(TablePredictor):
 
     stored = State()
 
-    def __init__(self, rate: float = 0.1, by_context: bool = True) -> None:
+    def __init__(self, rate: float = 0.1, by_context: ByContext = True) -> None:
         super().__init__(by_context)
         self.rate = check_probability(self, "rate", rate)
 

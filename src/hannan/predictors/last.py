@@ -8,7 +8,7 @@ import numpy as np
 from hannan.core.loss import Losses, LossFunction
 from hannan.core.policy import Action
 from hannan.core.state import DictOf, Key, Object, State
-from hannan.predictors._table import TablePredictor, as_loss
+from hannan.predictors._table import ByContext, TablePredictor, as_loss
 
 
 class Last(TablePredictor):
@@ -22,6 +22,7 @@ class Last(TablePredictor):
     ----------
     by_context
         Whether each context has a separate prediction (default), or all contexts share one.
+        Or a function of the context: contexts with equal values share a prediction.
 
     Examples
     --------
@@ -41,7 +42,7 @@ class Last(TablePredictor):
 
     stored = State(_functions=DictOf(Key(), Object(LossFunction)))
 
-    def __init__(self, by_context: bool = True) -> None:
+    def __init__(self, by_context: ByContext = True) -> None:
         super().__init__(by_context)
         self._functions: dict[Hashable, LossFunction] = {}
 

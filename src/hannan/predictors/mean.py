@@ -10,7 +10,7 @@ from hannan.core.state import Array, State
 from hannan.core.validation import FloatArray
 from hannan.kernels import table_means as kernel
 from hannan.kernels.blend import deviation
-from hannan.predictors._table import TablePredictor, as_loss, check_alpha, lowest
+from hannan.predictors._table import ByContext, TablePredictor, as_loss, check_alpha, lowest
 
 
 class Mean(TablePredictor):
@@ -41,7 +41,8 @@ class Mean(TablePredictor):
     alpha
         Factor α of the width below the mean, >= 0. Default 1. A larger α explores more.
     by_context
-        Whether each context has separate means (default), or all contexts share them.
+        Whether each context has separate means (default), or all contexts share them. Or a function
+        of the context: contexts with equal values share their means.
 
     Examples
     --------
@@ -67,7 +68,7 @@ class Mean(TablePredictor):
 
     stored = State(_errors=Array(low=0.0))
 
-    def __init__(self, alpha: float = 1.0, by_context: bool = True) -> None:
+    def __init__(self, alpha: float = 1.0, by_context: ByContext = True) -> None:
         super().__init__(by_context)
         self.alpha = check_alpha(self, alpha)
         self._errors = np.zeros(2)  # see the kernel
