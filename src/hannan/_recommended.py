@@ -153,12 +153,12 @@ def bandit(
         settings.setdefault("epsilon", _CAUTIOUS)
     table = isinstance(oracle, FullTable) and set(options) <= set(_arguments_of(TsallisINF))
     if oracle.max_chosen == 1 and "predictor" not in options and not oracle.stand_ins:
-        guess: Any = Mean(_WIDTH if table else 1.0)
+        predictor: Any = Mean(_WIDTH if table else 1.0)
         if oracle.takes_new_contexts:
-            guess = Blend(seed=seed or 0)
+            predictor = Blend(seed=seed or 0)
         if oracle.takes_items:
-            guess = Hybrid(ridge=_PENALTY, seed=seed or 0)
-        settings["predictor"] = _scaled(guess, span)
+            predictor = Hybrid(ridge=_PENALTY, seed=seed or 0)
+        settings["predictor"] = _scaled(predictor, span)
     base = TsallisINF(oracle, **settings) if table else ContextSemiBanditFTPL(oracle, **settings)
     return Restarting(base, **restarts)
 

@@ -233,7 +233,7 @@ def hinted(
 
     if the distribution of the leader's choice is known, so that baselines can be covered,
     :math:`2\sqrt{(2.6\kappa GK + 1)W}` and :math:`2\sqrt T` more. For sets of up to m > 1 elements
-    the second root is :math:`2\sqrt{c\,mK(2\kappa G + 1)W}`, c = 1 for exact weights and else 2, and
+    the second root is :math:`2\sqrt{c\,mK(2\kappa G + 1)W}`, c = 1 for exact weights and else 2;
     truncation costs :math:`\sum_t (K + 2m)/(eL_t)`. At most r restarts multiply the roots by
     :math:`\sqrt{r+1}` and D₀ by r + 1. Delayed feedback adds
     :math:`2\kappa G \Delta + 2(1 + C)\Delta` under the second root, as in `self_tuned`; for sets no

@@ -46,19 +46,19 @@ def gap(values, advice, chosen):
 
 @njit
 def add_numbers(numbers, places, hit, certain, kept, limit, share, weights, ratio):
-    """Add one stream's estimates of 1/q, and of the ratio for hinted elements.
+    """Set the estimate of 1/q of the elements at `places`, and of the ratio for hinted elements.
 
-    `numbers` are the draws until the elements at `places` were chosen, `limit` if they were not.
+    `numbers` are the draws until these elements were chosen, `limit` if they were not.
     """
     log_base = math.log1p(-share)
     for i in range(numbers.size):
         k = places[i]
         n = numbers[i]
+        if hit[k]:
+            ratio[k] = math.exp((n - 1.0) * log_base) if n < limit else 0.0
         if certain[k] > 0.0:
             n = -math.expm1(n * math.log1p(-certain[k])) / certain[k]
-        weights[k] += n / kept[k]
-        if hit[k] and numbers[i] < limit:
-            ratio[k] += math.exp((numbers[i] - 1.0) * log_base)
+        weights[k] = n / kept[k]
 
 
 @njit

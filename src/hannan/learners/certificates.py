@@ -16,7 +16,7 @@ from hannan.core import Objective
 from hannan.core.availability import Availability
 from hannan.core.oracle import losses_alone, preference_of
 from hannan.core.rounds import Ledger
-from hannan.core.state import Flag, Number, State
+from hannan.core.state import Count, Flag, Number, State
 from hannan.core.stored import Stored
 from hannan.learners.floor import Floor
 from hannan.learners.hint import Hint
@@ -121,8 +121,14 @@ class Account(Stored):
     ranges: float = 0.0  # sum of the rounds' loss ranges
     top: float = 0.0  # largest 1/ε among the decisions with feedback
     out_of_order: bool = False  # whether feedback came after that of a decision at a larger 1/ε
+    missing: int = 0  # losses of chosen elements that were missing
+    unseen: float = 0.0  # bound on their cost
+    clipped: int = 0  # losses that were moved into the range
 
     stored = State(
+        missing=Count(),
+        unseen=Number(),
+        clipped=Count(),
         loss=Number(),
         stability=Number(),
         truncation=Number(),
@@ -181,8 +187,8 @@ class Evidence:
 
     @property
     def lost(self) -> float:
-        """Bound on the cost of the rounds without feedback."""
-        return self.charge(self.ledger.without_feedback)
+        """Bound on the cost of the rounds without feedback, and of missing losses of elements."""
+        return self.charge(self.ledger.without_feedback) + self.account.unseen
 
     def charge(self, without_feedback: int) -> float:
         """Return a bound on the cost of this number of rounds without feedback."""
@@ -331,7 +337,7 @@ def semi_bandit_certificate(
     if not hint.has_theorem:
         notes.append("the predictor may over-predict unobserved losses: the estimates do not hold")
     closed = availability_notes(game.sets, game.leader.oracle.chooses_sets)
-    notes += [*hint.notes, *closed, *late_notes(ledger)]
+    notes += [*hint.notes, *closed, *late_notes(ledger), *_reading_notes(account)]
     stability = variance = comparator = None
     if game.has_theorem and hint.has_theorem and selected(ledger, hint):
         notes.append(SELECTED)
@@ -351,6 +357,18 @@ def semi_bandit_certificate(
         comparator_estimate=comparator,
         truncation=account.truncation,
     )
+
+
+def _reading_notes(account: Account) -> list[str]:
+    """Return notes on missing and clipped losses."""
+    notes = []
+    if account.missing:
+        lost = "1 loss" if account.missing == 1 else f"{account.missing} losses"
+        notes.append(f"{lost} of chosen elements missing: each counts at the largest possible loss")
+    if account.clipped:
+        moved = "1 loss was" if account.clipped == 1 else f"{account.clipped} losses were"
+        notes.append(f"{moved} outside of loss_range and clipped: the statements are about these")
+    return notes
 
 
 def selected(ledger: Ledger, hint: Hint) -> bool:
@@ -413,6 +431,7 @@ def semi_bandit_worst_case(
     if not isinstance(step, SelfTuned) or (total_delay and (sets_late or not plan.proved_late)):
         return None
     G, lost = leader.complexity(), game.charge(without_feedback) + hint.unpaid
+    lost += game.account.unseen
     if G.value <= 0.0:
         return lost
     rounds += without_feedback  # truncation and hints count in all rounds decided
@@ -460,4 +479,4 @@ class SemiBanditPlan:
 
     def exploration(self, rounds: int) -> float:
         """Return a bound on the cost of exploration in this number of rounds."""
-        return rounds * (1.0 - self.floor.kept) * self.loss_bound
+        return self.floor.most(rounds, self.loss_bound)

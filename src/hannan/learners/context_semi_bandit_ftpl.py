@@ -23,7 +23,7 @@ from hannan.core.arrays import Contexts
 from hannan.core.oracle import Draw, as_policies, losses_alone
 from hannan.core.rounds import PropensityRecord, chooses_sets
 from hannan.core.state import Array, Count, Number, Part, State, require
-from hannan.core.validation import FloatArray, check_integer, check_seed
+from hannan.core.validation import FloatArray, check_integer, check_seed, refuse
 from hannan.learners import certificates
 from hannan.learners.certificates import Account, Evidence, SemiBanditPlan
 from hannan.learners.context_set import ContextSet, Pool
@@ -55,7 +55,7 @@ from hannan.learners.perturbed_leader import (
     starting_total,
 )
 from hannan.learners.set_hint import SetHint
-from hannan.learners.shown_losses import check_known_range, check_seen
+from hannan.learners.shown_losses import Readings, check_known_range, check_seen, read_losses
 from hannan.learners.statements import SemiBanditCertificate
 from hannan.learners.step_size import StepSize, step_size
 from hannan.perturbation import seed_key
@@ -114,8 +114,12 @@ class ContextSemiBanditFTPL(Learner):
         prediction everywhere; there is no guarantee. Or a `Trust` with other constants.
     exploration
         Minimum probability of each available action, so that logs support off-policy evaluation.
-        Default 0; single actions only. It costs at most K times this number per round, in units
-        of the largest loss; bounds and certificate include this cost.
+        Default 0. It costs at most K times this number per round, in units of the largest loss;
+        bounds and certificate include this cost. For sets: the probability of playing the set of
+        your current rule, which costs at most m times this number per round.
+    current_rule
+        For sets with exploration: your current rule, a set of elements or a function of the context
+        that returns one. Default: None.
     seed
         As in `ContextFTPL`.
     loss_range
@@ -123,6 +127,9 @@ class ContextSemiBanditFTPL(Learner):
         -reward with (-R, 0): the learner then expects the reward R from each element until it has
         tried the element, so it can learn sets of any size. With nonnegative losses the empty set
         is the best action, if it is allowed.
+    clip
+        Whether to move losses outside of `loss_range` into it. Default False: raise `LossError`.
+        The certificate counts clipped losses.
 
     Guarantee
     ---------
@@ -215,8 +222,10 @@ class ContextSemiBanditFTPL(Learner):
         predictor: Predictor | None = None,
         trust: str | Trust = "earned",
         exploration: float = 0.0,
+        current_rule: Any = None,
         seed: int | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
+        clip: bool = False,
     ) -> None:
         super().__init__()
         self.oracle = as_policies(self, oracle)
@@ -233,8 +242,10 @@ class ContextSemiBanditFTPL(Learner):
         self.predictor = predictor
         self.trust = trust
         self.exploration = exploration
+        self.current_rule = current_rule
         self.seed = check_seed(self, seed)
         self.loss_range = loss_range
+        self.clip = clip
 
         self._range = check_known_range(self, loss_range)
         if oracle.n_actions is None and not oracle.takes_items:
@@ -245,7 +256,7 @@ class ContextSemiBanditFTPL(Learner):
         self._K = 0 if oracle.takes_items else oracle.n_actions or 0  # 0: each round has its own
         self._offset = Offset(self._range, oracle)
         believed = check_trust(self, trust, predictor, oracle)
-        self._floor = Floor(self, exploration, self._K, oracle.max_chosen)
+        self._floor = Floor(self, exploration, self._K, oracle, current_rule)
         self._resampling = check_resampling(self, resampling)
         key = seed_key(seed)
         X = ContextSet(self, oracle, contexts, separator, key)
@@ -267,6 +278,8 @@ class ContextSemiBanditFTPL(Learner):
         self._decided = 0
         check_suits(predictor, oracle)
         settings = predictor, believed, self._K, self._range, self._floor.kept
+        if not isinstance(clip, bool):
+            raise refuse(self, "clip", "True or False", clip)
         self._hint = SetHint(*settings, oracle) if oracle.chooses_sets else Hint(*settings)
         self._start = 0.0  # initial value of D, so that there is noise when hints begin
         if self._hint.mixes and self._step.measures:
@@ -286,7 +299,8 @@ class ContextSemiBanditFTPL(Learner):
             scale = step.before(leader, opened.variance)
         K = self._K or len(opened.context)
         opened.draw, opened.limit = leader.draw(scale), self._limit(n, K)
-        untried = hint.mixes and leader.noise is None  # no context with noise is known so far
+        # No context with noise is known so far. For sets the budget then excludes a hint.
+        untried = hint.mixes and leader.noise is None and not self.oracle.chooses_sets
         if self.exploration or untried:
             self._floor.raise_to(opened, untried)
         if self._offset.low < 0.0:
@@ -349,7 +363,8 @@ class ContextSemiBanditFTPL(Learner):
     def _update(self, opened: Round, loss: Any) -> None:
         """Add ℓ̂_t, which is J_t ℓ_t on a_t and 0 on all others; then set ε_{t+1}."""
         leader, hint, step = self._leader, self._hint, self._step
-        losses, opened.draws = check_seen(opened.action, loss, self._range), 0
+        readings = read_losses(opened.action, loss, self._range, self.clip)
+        losses, opened.draws = readings.losses, 0
         if opened.weights is None:
             opened.exact = None  # an earlier call may have failed after setting this
         others = self._decided_since(opened) if opened.late else []
@@ -367,7 +382,7 @@ class ContextSemiBanditFTPL(Learner):
         if later is not None:
             step.prepare(later, measured.instability)
         if hint.predictor is not None:
-            hint.predictor.learn(opened.context, opened.action, losses)
+            self._teach(opened, readings)
         if estimate is None and self.oracle.counts_rounds:
             estimate = np.zeros(self._K or len(opened.context))
         if estimate is not None and not measured.added:
@@ -377,14 +392,14 @@ class ContextSemiBanditFTPL(Learner):
             vars(other).update(vars(seen_before))
             leader.hidden_draws += 1
         if hint.mixes:
-            hint.charge(opened, losses, weights)
+            hint.charge(opened, losses, weights, readings.missing)
         if opened.explores:
-            self._floor.charge(opened, losses)
+            self._floor.charge(opened, _sum(losses))
         (later or leader).number += opened.draws + measured.draws
         if measured is not NOTHING:  # D_t, ε_{t+1} = G / D_t
             opened.calls += measured.calls
             step.after(leader, measured.instability, opened.late)
-        self._note(opened, losses, surprise if surprised else None, weights)
+        self._note(opened, readings, surprise if surprised else None, weights)
         if later is not None:
             self._renew(later)
         elif seen is not None:
@@ -455,9 +470,22 @@ class ContextSemiBanditFTPL(Learner):
         self._leader = later
         self._step.start(later)
 
-    def _note(self, opened: Round, losses: Any, surprise: Any, weights: Any) -> None:
+    def _teach(self, opened: Round, readings: Readings) -> None:
+        """Let the predictor learn from the losses that are not missing."""
+        action, losses, missing = opened.action, readings.losses, readings.missing
+        if missing is not None:
+            assert not isinstance(action, int)
+            action, losses = action[~missing], losses[~missing]
+        self._hint.predictor.learn(opened.context, action, losses)
+
+    def _note(self, opened: Round, readings: Readings, surprise: Any, weights: Any) -> None:
         """Add the round to the account."""
-        account, scale = self._account, opened.draw.scale
+        account, scale, losses = self._account, opened.draw.scale, readings.losses
+        if readings.missing is not None:
+            losses = losses[~readings.missing]
+            account.missing += int(readings.missing.sum())
+            account.unseen += self._hint.unseen(opened, readings.missing)
+        account.clipped += readings.clipped
         if opened.exact is not self._resampling.known:
             self._resampling.note(opened.exact)
         if surprise is not None and scale == 0.0:
@@ -650,7 +678,7 @@ class ContextSemiBanditFTPL(Learner):
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
         """Return the loss of an action."""
-        return _sum(check_seen(action, loss, self._range))
+        return _sum(read_losses(action, loss, self._range, self.clip).losses)
 
     def _theorem_epsilon(self, X: ContextSet) -> float:
         assert self.horizon is not None

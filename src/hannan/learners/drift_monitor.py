@@ -185,6 +185,11 @@ class DriftMonitor(Stored):
             return self._ask((float(np.sum(seen)) - self._lowest) / self._breadth)
         if np.size(expected) == 0:
             return False
+        if type(expected) is np.ndarray and np.isnan(seen).any():
+            here = ~np.isnan(seen)  # elements with an observed loss
+            seen, expected = seen[here], expected[here]
+            if not here.any():
+                return False
         error = (seen - expected) / width
         mean = (expected - low) / width if math.isfinite(low) else 0.0
         square, variance = float(np.mean(error * error)), float(np.mean(mean * (1.0 - mean)))

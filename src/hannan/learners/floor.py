@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from hannan.core import ParameterError
+import numpy as np
+
+from hannan.core import Oracle, ParameterError
+from hannan.core.rounds import IntArray, is_action
 from hannan.core.state import Number, State
 from hannan.core.stored import Stored
 from hannan.core.validation import refuse
@@ -21,6 +24,10 @@ class Floor(Stored):
     expected cost per round is :math:`\eta\langle u - q, \ell\rangle`, at most η times the largest
     loss. Here u is uniform, and q is the learner's own distribution.
 
+    For sets, η is the exploration floor itself, and the learner plays the set of the current rule
+    instead: only the oracle knows the feasible sets. If one of its elements is unavailable, there
+    is no exploration in the round.
+
     Attributes
     ----------
     kept
@@ -31,25 +38,40 @@ class Floor(Stored):
 
     stored = State(price=Number())
 
-    def __init__(self, owner: object, exploration: Any, n_actions: int, max_chosen: int) -> None:
+    def __init__(
+        self, owner: object, exploration: Any, n_actions: int, oracle: Oracle, current_rule: Any
+    ) -> None:
         known = isinstance(exploration, int | float) and not isinstance(exploration, bool)
-        least = max(n_actions, 2)  # with items, the number of actions is unknown here
+        sets = oracle.chooses_sets
+        least = 1 if sets else max(n_actions, 2)  # with items, the number is unknown here
         if not known or not 0.0 <= exploration < 1.0 / least:
             raise refuse(
                 owner, "exploration", f"a number from 0 to less than 1/{least}", exploration
             )
-        if exploration and max_chosen > 1:
+        if sets and (current_rule is None) != (exploration == 0.0):
             raise ParameterError(
-                f"exploration={exploration!r} is only for single actions, because only the oracle "
-                "knows the feasible sets of elements. Pass exploration=0 for sets."
+                f"With sets of elements, exploration={exploration!r} plays the set of your current "
+                f"rule, and current_rule={current_rule!r:.60}. Pass both, or neither."
+            )
+        if current_rule is not None and not sets:
+            raise ParameterError(
+                "current_rule= is for sets of elements. With single actions, exploration plays "
+                "all actions alike: leave out current_rule=."
             )
         self._least = float(exploration)
         self._n_actions = n_actions  # 0 if each round has its own items
-        self.kept = 1.0 - n_actions * self._least
+        self._current_rule = current_rule
+        self._m = oracle.max_chosen
+        self.kept = 1.0 - (self._least if sets else n_actions * self._least)
         self.price = 0.0
 
     def raise_to(self, opened: AdvisedRound, untried: bool = False) -> None:
         """Set the probability of exploration in a round: nearly 1 if every action is `untried`."""
+        if self._current_rule is not None:
+            opened.current = self._current_set(opened)
+            closed = opened.plays is not None and (opened.plays[opened.current] < 0).any()
+            opened.explores = opened.each = 0.0 if closed else self._least
+            return
         offered = self._n_actions or len(opened.context)
         available = offered if opened.plays is None else len(opened.available_indices)
         n = available if self._n_actions else offered
@@ -61,9 +83,26 @@ class Floor(Stored):
         opened.explores = _NEARLY_ALL if untried else n * self._least
         opened.each = opened.explores / available
 
+    def _current_set(self, opened: AdvisedRound) -> IntArray:
+        rule = self._current_rule
+        chosen = rule(opened.context) if callable(rule) else rule
+        elements = np.sort(np.asarray(chosen))
+        if elements.dtype.kind not in "iu" or not is_action(
+            elements.astype(np.intp), self._n_actions, sets=True
+        ):
+            raise ParameterError(
+                f"current_rule= must give a set, an array of different elements from 0 to "
+                f"{self._n_actions - 1}; got {chosen!r:.100}."
+            )
+        return elements.astype(np.intp)
+
     def see(self, n_actions: int) -> None:
         """Update `kept` with the number of items in a round."""
         self.kept = min(self.kept, 1.0 - n_actions * self._least)
+
+    def most(self, rounds: int, top: float) -> float:
+        """Return a bound on the cost of exploration in some rounds; elements cost up to `top`."""
+        return rounds * (1.0 - self.kept) * self._m * top
 
     def charge(self, opened: AdvisedRound, loss: Any) -> None:
         """Update the estimated cost with the loss of a round; exploration is independent of it."""

@@ -294,6 +294,7 @@ class AdvisedRound(OpenRound):
     explores: float = 0.0  # probability of exploring: a uniformly random available action
     each: float = 0.0  # the part of `explores` for each available action
     explored: bool = False  # whether the action came from exploring
+    current: IntArray | None = None  # the set that exploration plays; sets
     refused: bool = False  # whether the spent budget excluded the hint
     compares: bool = True  # whether S compares its loss with the estimates V
     split: bool = False  # whether S includes the part of V since the decision
@@ -313,6 +314,7 @@ class AdvisedRound(OpenRound):
         explores=Number(0.0, 1.0 - 1e-16),
         each=Number(0.0, lambda self: self.explores),
         explored=Flag(),
+        current=Choice() | None,
         refused=Flag(),
         compares=Flag(),
         split=Flag(),
@@ -331,8 +333,9 @@ class AdvisedRound(OpenRound):
             distribution = (1.0 - self.share) * distribution
             distribution[self.advice] += self.share
         if self.explores > 0.0:
+            explored = self.current if self.current is not None else self.choices(len(distribution))
             distribution = (1.0 - self.explores) * distribution
-            distribution[self.choices(len(distribution))] += self.each
+            distribution[explored] += self.each
         return distribution
 
     def likely(self, action: int, q: float) -> float:
@@ -367,8 +370,10 @@ class AdvisedRound(OpenRound):
     def without_base(self, u: float, n_actions: int) -> Action | None:
         """Return the action of exploration or hint for u in [0, 1), or None for the base."""
         if u < self.explores:
-            some = self.choices(n_actions)
             self.explored = True
+            if self.current is not None:
+                return np.array(self.current)
+            some = self.choices(n_actions)
             return int(some[min(int(u / self.explores * len(some)), len(some) - 1)])
         if u >= self.explores + (1.0 - self.explores) * self.share:
             return None
@@ -386,8 +391,13 @@ class AdvisedRound(OpenRound):
 
     def weighing_elements(self, hit: Any) -> tuple[FloatArray, FloatArray]:
         """Return `weighing` of each chosen element; `hit` marks the elements of the hint."""
-        certain = self.share * hit
-        s = certain + (1.0 - self.share)
+        certain, base = self.share * hit, 1.0 - self.share
+        if self.current is not None:
+            explored = np.zeros(len(hit), dtype=bool)
+            mark(self.action, self.current, explored)
+            certain = (1.0 - self.explores) * certain + self.explores * explored
+            base *= 1.0 - self.explores
+        s = certain + base
         return certain / s, s
 
     def choices(self, n_actions: int) -> IntArray:
@@ -585,9 +595,14 @@ class Hint(HintRecord):
                     self.unpaid += opened.unpaid
         self.waiting += 1
 
+    def unseen(self, opened: Any, missing: Any) -> float:
+        """Return a bound on the cost of the missing losses of a set's elements."""
+        return self.top * float(missing.sum())
+
     def truncation(self, opened: Any, K: int) -> float:
         """Return a bound on the cost of truncating the resampling of a round, as L is finite."""
-        return self.top * K / (math.e * opened.limit)
+        cost: float = self.top * K / (math.e * opened.limit)
+        return cost
 
     def release(self, opened: Any) -> None:
         """Cancel the reserve of an abandoned round, whose cost will never be known."""
@@ -595,7 +610,7 @@ class Hint(HintRecord):
             self.reserve -= opened.reserved
             self.waiting -= 1
 
-    def charge(self, opened: Any, loss: Any, weight: Any) -> None:
+    def charge(self, opened: Any, loss: Any, weight: Any, missing: Any = None) -> None:
         """Add the cost of a round's hint to S, given its loss and importance weight.
 
         Uses the base learner's distribution at the decision. If draws estimate it, the base

@@ -251,14 +251,15 @@ def weigh(leader: PerturbedLeader, J: Resampling, opened: Any, needed: Any = Non
     elif J.exact is not False:
         distribution = leader.total.distribution(context, draw, opened.baseline, opened.plays)
     opened.distribution, opened.exact = distribution, distribution is not None
-    advised_set = opened.advice is not None and not isinstance(action, int)
-    if distribution is not None and not advised_set:
+    mixed_set = mixes and not isinstance(action, int)
+    if distribution is not None and not mixed_set:
         return mean_weights(distribution, opened, opened.limit)
     if J.exact and distribution is None:
         raise no_distribution(leader.oracle)
     past = past_of(leader, opened)
     fresh, paired = leader.draw(draw.scale, opened.draws), False
-    if advised_set:
+    weights: Any
+    if mixed_set:
         weights, used = weigh_elements(past, opened, fresh, J, needed, distribution)
     elif isinstance(action, int):
         weights, used, paired = J.mixed_weight(leader, past, opened, fresh, opened.limit)

@@ -28,7 +28,7 @@ from hannan.core.validation import FloatArray, LossRange
 from hannan.kernels import sets as kernel
 from hannan.kernels.inclusion import mean_weights
 from hannan.learners.hint import Hint, Trust
-from hannan.learners.perturbed_leader import NoisyRound, Past
+from hannan.learners.perturbed_leader import Past
 
 _TRIALS = 8  # draws that estimate the base learner's mean V
 _LARGEST_RATIO = 100.0  # cap in a measurement of the hints' advantage, which only sets their share
@@ -88,12 +88,20 @@ class SetHint(Hint):
         often, which costs at most V times the probability of this.
         """
         p, L = opened.share, opened.limit
-        usual = self.top * K / (math.e * L)
+        usual: float = self.top * K / (math.e * L)
         if p == 0.0:
             return usual
         more = limit_of(p, L) - 1
         largest = float(opened.values[opened.advice].sum()) - self._low * len(opened.advice)
         return usual + largest * math.exp(more * math.log1p(-p)) / (math.e * more)
+
+    def unseen(self, opened: Any, missing: Any) -> float:
+        usual: float = super().unseen(opened, missing)
+        if opened.share == 0.0:
+            return usual
+        values = opened.values[opened.action[missing & ~opened.hit]] - self._low
+        more: float = opened.share / (1.0 - opened.share) * float(values.sum())
+        return usual + more / self._kept
 
     def played(self, opened: Any) -> None:
         share = opened.share
@@ -119,7 +127,7 @@ class SetHint(Hint):
         opened.reserved = largest / self._kept
         self.reserve += opened.reserved
 
-    def charge(self, opened: Any, loss: Any, weight: Any) -> None:
+    def charge(self, opened: Any, loss: Any, weight: Any, missing: Any = None) -> None:
         self.reserve -= opened.reserved
         self.unpaid -= opened.unpaid
         self.waiting -= 1
@@ -127,6 +135,8 @@ class SetHint(Hint):
         if opened.explored:  # only rounds decided by hint or base learner count
             return
         share, own = opened.share, (opened.values, opened.action, opened.hit)
+        if missing is not None:
+            loss = np.where(missing, np.nan, loss)
         estimates = (weight, opened.ratio) if share > 0.0 else (loss, loss)
         cost, gain = kernel.charge(loss, *own, *estimates, share, _LARGEST_RATIO)
         if share > 0.0:
@@ -152,23 +162,25 @@ def limit_of(p: float, L: int) -> int:
 
 
 def weigh_elements(
-    past: Past, opened: NoisyRound, draw: Draw, J: Any, needed: Any, distribution: Any
+    past: Past, opened: Any, draw: Draw, J: Any, needed: Any, distribution: Any
 ) -> tuple[FloatArray, int]:
-    """Return the weight of each chosen element in a round with a hint, and the number of draws.
+    """Return the weight of each element that a hint or exploration may have chosen, and the draws.
 
     Also set the ratio and the gap of the round. `distribution` is that of the base learner's
-    choice, or None if it is unknown. `J` is the rule for weights; its number of successes is here
-    the number of independent streams of draws, over which weights and ratios are averaged.
+    choice, or None if it is unknown. `J` is the rule for weights without hints; with a hint, draws
+    continue until the first success.
     """
     context, action, values = opened.context, opened.action, opened.values
-    assert values is not None
     x = past.inclusion(context, action, draw) if distribution is None else distribution[action]
     if x is not None:
         weights, used = _from_probabilities(opened, x), 0
     elif opened.mixes:
-        weights, used = _from_draws(past, opened, draw, J.successes, needed)
+        weights, used = _from_draws(past, opened, draw, needed)
     else:
         weights, used = J.weights(past, context, action, draw, opened.limit, needed)
+    if opened.advice is None:
+        return weights, used
+    assert values is not None
     if distribution is None:
         chosen = past.chosen(context, draw.later(used), _TRIALS)
         used += _TRIALS
@@ -178,7 +190,7 @@ def weigh_elements(
     return weights, used
 
 
-def _from_probabilities(opened: NoisyRound, x: FloatArray) -> FloatArray:
+def _from_probabilities(opened: Any, x: FloatArray) -> FloatArray:
     """Return mean weights given the base learner's probabilities, and set the ratio."""
     p, hit = opened.share, opened.hit
     certain, s = opened.weighing_elements(hit)
@@ -189,35 +201,27 @@ def _from_probabilities(opened: NoisyRound, x: FloatArray) -> FloatArray:
     return weights / s
 
 
-def _from_draws(
-    past: Past, opened: NoisyRound, draw: Draw, streams: int, needed: Any
-) -> tuple[FloatArray, int]:
+def _from_draws(past: Past, opened: Any, draw: Draw, needed: Any) -> tuple[FloatArray, int]:
     """Return weights from the numbers of draws until each element is chosen; set the ratio."""
-    p, hit, L = opened.share, opened.hit, opened.limit
+    p, hit, L, action = opened.share, opened.hit, opened.limit, opened.action
     certain, kept = opened.weighing_elements(hit)
-    weights, ratio = np.zeros(len(hit)), np.zeros(len(hit))
-    groups = []  # elements with the same limit
-    hinted = hit.nonzero()[0]
-    if len(hinted):
-        groups.append((hinted, limit_of(p, L)))
-    if len(hinted) < len(hit):
-        others = ~hit if needed is None else ~hit & (needed != 0.0)
-        for sure in (True, False) if opened.explores else (False,):
-            places = (others & ((certain > 0.0) == sure)).nonzero()[0]
-            if len(places):
-                groups.append((places, limit_of(float(certain[places[0]]), L)))
-    used = 0
-    for _ in range(streams):
-        rows = 0  # all groups read the same draws
-        for places, limit in groups:
-            elements = opened.action[places]
-            numbers, more = past.weights(opened.context, elements, draw.later(used), limit, 1)
-            rows = max(rows, more)
-            rule = hit, certain, kept, limit, p
-            kernel.add_numbers(numbers, places, *rule, weights, ratio)
-        used += rows
-    opened.ratio = np.where(hit, ratio / streams, 1.0 / (1.0 - p))
-    return weights / streams, used
+    weights, ratio = np.zeros(len(hit)), np.full(len(hit), 1.0 / (1.0 - p))
+    others = ~hit if needed is None else ~hit & (needed != 0.0)
+    groups = [(hit, limit_of(p, L))]  # elements with the same limit
+    if opened.explores:
+        sure = others & (certain > 0.0)
+        groups.append((sure, limit_of(float(certain[sure].max(initial=0.0)), L)))
+        others &= ~sure
+    groups.append((others, L))
+    used = 0  # all groups read the same draws
+    for group, limit in groups:
+        places = group.nonzero()[0]
+        if len(places):
+            numbers, rows = past.weights(opened.context, action[places], draw, limit, 1)
+            used = max(used, rows)
+            kernel.add_numbers(numbers, places, hit, certain, kept, limit, p, weights, ratio)
+    opened.ratio = ratio
+    return weights, used
 
 
 def check_bounds(predictor: Any, bounds: Any, n_actions: int) -> FloatArray:

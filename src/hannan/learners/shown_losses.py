@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hannan.core import Action, LossError, LossFunction, Oracle, ParameterError
+from hannan.core.arrays import as_floats
 from hannan.core.validation import (
     LossRange,
     check_chosen_loss,
@@ -86,6 +89,41 @@ def check_seen(action: Action, loss: Any, loss_range: LossRange) -> Any:
                 "ContextFTPL, which learns from all of them."
             ) from None
         raise
+
+
+class Readings(NamedTuple):
+    """The checked losses of a round, and how they were read."""
+
+    losses: Any
+    """A number for an action; for a set, one per chosen element, the lowest where it is missing."""
+    missing: NDArray[np.bool_] | None = None
+    """Whether the loss of each chosen element is missing, or None if none is."""
+    clipped: int = 0
+    """Number of losses outside of the range that were clipped."""
+
+
+def read_losses(action: Action, loss: Any, loss_range: LossRange, clip: bool) -> Readings:
+    """Check the observed losses; a missing loss, NaN, is allowed for elements of sets.
+
+    With `clip`, move losses into the range.
+    """
+    missing, clipped = None, 0
+    if not isinstance(action, int) and (not isinstance(loss, np.ndarray) or loss.dtype.kind == "f"):
+        with contextlib.suppress(TypeError, ValueError):
+            numbers = as_floats(loss)
+            nothing = np.isnan(numbers)
+            if numbers.shape == action.shape and nothing.any():
+                missing, loss = nothing, np.where(nothing, loss_range[0], numbers)
+    if clip:
+        with contextlib.suppress(TypeError, ValueError):
+            numbers = as_floats(loss)
+            inside = np.clip(numbers, *loss_range)
+            clipped = int(np.count_nonzero(inside != numbers) - np.isnan(numbers).sum())
+            loss = inside if clipped else loss
+    losses = check_seen(action, loss, loss_range)
+    if missing is not None:
+        losses = np.where(missing, min(loss_range[0], 0.0), losses)
+    return Readings(losses, missing, clipped)
 
 
 def check_known_range(owner: object, given: Any) -> LossRange:

@@ -200,7 +200,8 @@ class Certificate(Stored):
 
     @property
     def _head(self) -> str:
-        return f"After {self._length} the total loss is {self.loss:.6g}{self._excess}{self._caveat}."
+        said = f"{self.loss:.6g}{self._excess}{self._caveat}"
+        return f"After {self._length} the total loss is {said}."
 
     @property
     def _excess(self) -> str:
