@@ -194,11 +194,12 @@ def _from_probabilities(opened: Any, x: FloatArray) -> FloatArray:
     """Return mean weights given the base learner's probabilities, and set the ratio."""
     p, hit = opened.share, opened.hit
     certain, s = opened.weighing_elements(hit)
-    weights = np.empty(len(x))
+    weights: FloatArray = np.empty(len(x))
     mean_weights(certain + (1.0 - certain) * x, opened.limit, weights)
     likely = p * hit + (1.0 - p) * x
     opened.ratio = np.divide(x, likely, out=np.ones(len(x)), where=likely > 0.0)
-    return weights / s
+    weights /= s
+    return weights
 
 
 def _from_draws(past: Past, opened: Any, draw: Draw, needed: Any) -> tuple[FloatArray, int]:
