@@ -226,6 +226,12 @@ def test_a_sample_stays_until_something_is_learned(kind):
     assert again.predict(x).tolist() == predictor.predict(x).tolist()
 
 
+def test_a_sample_is_independent_of_other_generators_with_its_seed():
+    predictor = ready(ElementMeans(explore="sample", seed=7))
+    normals = predictor.predict(0) / -predictor.baseline(0)
+    assert np.abs(normals - np.random.default_rng(7).standard_normal(K)).min() > 1e-3
+
+
 @pytest.mark.stat
 @for_each("kind", KINDS)
 def test_samples_have_the_mean_and_the_width_of_the_bound(kind):

@@ -24,6 +24,8 @@ from hannan.core.validation import (
 from hannan.predictors._lower import check_seen, room_for_one
 from hannan.predictors._table import check_alpha, check_prepared
 
+_SAMPLES = 0x73616D70  # separate random stream for samples
+
 
 class ElementPredictor(Predictor):
     """Estimate the losses of elements; predict the estimates minus widths, or sample around them.
@@ -84,7 +86,7 @@ class ElementPredictor(Predictor):
         """Return the estimates minus their widths, or a sample; not clipped."""
         if self.explore == "bound":
             return self._lower(context, self.alpha)
-        return self._sample(context, np.random.default_rng((self.seed, self._clock)))
+        return self._sample(context, np.random.default_rng([_SAMPLES, self.seed, self._clock]))
 
     def baseline(self, context: Any) -> FloatArray:
         """Return the estimates minus their widths, not clipped."""
