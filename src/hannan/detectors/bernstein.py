@@ -78,7 +78,7 @@ class Bernstein(Detector):
             raise LossError(f"Bernstein needs finite numbers in [0, 1]; got {value}.")
         self._n += 1
         held = self._sums, 0, len(self._sums), self._spread, 0
-        drift = has_risen(*held, self._n, value, self.minimum, self.delta)
+        drift = has_risen(*held, self._n, value, self.minimum, self.delta, 1.0)
         if drift:
             self.reset()
         return bool(drift)

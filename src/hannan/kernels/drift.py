@@ -6,18 +6,19 @@ import numpy as np
 
 from hannan.kernels.compiling import njit
 
-# Places of the numbers of an `Agreement`: the settings of both tests, the sums of squared errors
+# Places of the numbers of an `Agreement`: the settings of both tests, the range, the sums of squared errors
 # and of variances, the rounds read, the rounds that each test has read since its last alarm, the
 # round until which that alarm counts, the spreads of both, and their sums.
-MINIMUM, DELTA, TOTALS, COUNTS, SPREADS, SUMS = 0, 1, 2, 4, 9, 13
+MINIMUM, DELTA, RANGE, TOTALS, COUNTS, SPREADS, SUMS = 0, 1, 2, 3, 5, 10, 14
 
 
 @njit
-def has_risen(sums, start, size, spread, at, n, value, minimum, delta):
+def has_risen(sums, start, size, spread, at, n, value, minimum, delta, span):
     """Add the n-th value, n = 1, 2, …; whether a window of recent values has too high a mean.
 
     `sums[start + i % size]` is the sum of the first i values for the last `size` of them. `spread`,
-    from `at` on, is the mean of all values, and the sum of their squared distances from it.
+    from `at` on, is the mean of all values, and the sum of their squared distances from it. `span`
+    is the range of the values in Bernstein's inequality.
     """
     here = n % size
     total = sums[start + (here - 1 if here else size - 1)] + value
@@ -40,7 +41,7 @@ def has_risen(sums, start, size, spread, at, n, value, minimum, delta):
             if confidence == 0.0:
                 confidence = math.log(2.0 * math.log(n + 2.0) / delta)
             noise = math.sqrt(2.0 * variance * confidence * per_value)
-            if gap > noise + confidence * per_value / 1.5:
+            if gap > noise + span * confidence * per_value / 1.5:
                 return True
         width *= 2
     return False
@@ -59,7 +60,7 @@ def both_have_risen(state, first, second):
     for i in range(2):
         n, start, at = state[COUNTS + 1 + i] + 1.0, SUMS + i * size, SPREADS + 2 * i
         value, minimum, delta = second if i else first, state[MINIMUM], state[DELTA]
-        if has_risen(state, start, size, state, at, int(n), value, minimum, delta):
+        if has_risen(state, start, size, state, at, int(n), value, minimum, delta, state[RANGE]):
             for j in range(start, start + size):
                 state[j] = 0.0
             state[at] = state[at + 1] = n = 0.0

@@ -24,7 +24,8 @@ def _could_be(numbers: FloatArray) -> bool:
     counts = numbers[drift.COUNTS : drift.SPREADS]
     spreads = numbers[drift.SPREADS : drift.SUMS]
     return bool(
-        np.array_equal(numbers[: drift.TOTALS], Agreement().numbers[: drift.TOTALS])
+        np.array_equal(numbers[: drift.RANGE], Agreement().numbers[: drift.RANGE])
+        and 0.0 < numbers[drift.RANGE] <= 1.0
         and (numbers[drift.TOTALS : drift.COUNTS] >= 1.0).all()
         and ((counts >= 0.0) & (counts <= MOST) & (counts % 1.0 == 0.0)).all()
         and (spreads[1::2] >= 0.0).all()
@@ -36,15 +37,17 @@ class Agreement(Stored):
 
     An alarm stays valid for as many rounds as its test had read before. Both streams are squared
     errors of predictions, as in `DriftMonitor`: minus the variance that explains them, and
-    unchanged.
+    unchanged. The mean error of m elements varies less than one error, so for sets the tests take
+    1/√m for its range. If the elements depend on each other, the measured variance shows this.
     """
 
     stored = State(numbers=Array().where(lambda self, numbers: _could_be(numbers)))
 
-    def __init__(self) -> None:
+    def __init__(self, elements: int = 1) -> None:
         test = Bernstein()
         self.numbers = np.zeros(drift.SUMS + 2 * (test.longest + 1))
-        self.numbers[: drift.COUNTS] = test.minimum, test.delta, 1.0, 1.0
+        span = 1.0 / math.sqrt(elements)
+        self.numbers[: drift.COUNTS] = test.minimum, test.delta, span, 1.0, 1.0
 
     def update(self, first: float, second: float) -> bool:
         """Read one more number in [0, 1] of each stream; return whether there is drift."""
@@ -111,13 +114,13 @@ class DriftMonitor(Stored):
         # Whether the monitor must compute predictions, because the learner's rounds lack them.
         self.asks = self.teaches or sets or not mixes
         self._watches = self._source is not None
-        usual: Any = Agreement() if self._watches else Bernstein()
+        m = 1 if oracle is None or oracle.takes_functions else oracle.max_chosen
+        usual: Any = Agreement(m) if self._watches else Bernstein()
         self._detector = usual if detector is None else _copied(detector)
         self._full = learner.feedback is Feedback.FULL
         self._whole = self._full and oracle is not None and oracle.takes_functions
         low, high = check_loss_range(learner, getattr(learner, "loss_range", None))
         self._range = low, high
-        m = 1 if oracle is None or self._whole else oracle.max_chosen
         if not math.isfinite(high - low):
             low, high = 0.0, 1.0  # losses stay unscaled
         self._width = high - low
