@@ -57,10 +57,36 @@ def test_the_advice_for_rewards_of_sets_can_be_followed():
     learner.update([-7.0, -3.0])
 
 
-def test_sets_of_elements_have_no_hints():
-    made = hn.bandit(4, policies=hn.oracles.Subsets(4, 2), seed=0)
-    assert made.learner.predictor is None
+@pytest.mark.parametrize("n_actions", [None, 4])
+def test_sets_of_elements_have_means_or_a_regression(n_actions):
+    pairs = hn.oracles.Subsets(4, 2)
+    made = hn.bandit(n_actions, policies=pairs, seed=0, guess=[0.1] * 4)
+    assert isinstance(made.learner.predictor, hn.predictors.ElementMeans)
+    assert made.learner.predictor.by_context
     assert len(made.act()) == 2
+    shared = hn.bandit(policies=hn.oracles.PerContext(pairs, 3), shared=True, loss_range=(-2, 0))
+    assert not shared.learner.predictor.by_context
+    assert shared.learner.predictor.loss_range == (-2, 0)
+    described = hn.bandit(policies=pairs, features=np.eye(4), seed=0)
+    assert isinstance(described.learner.predictor, hn.predictors.ElementRidge)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"n_actions": 3, "shared": True}, "choose sets"),
+        ({"n_actions": 3, "guess": [0.1] * 3}, "choose sets"),
+        ({"policies": hn.oracles.Subsets(4, 2), "n_actions": 3}, "has 4 actions"),
+        (
+            {"policies": hn.oracles.Subsets(4, 2), "features": np.eye(4), "shared": True},
+            "not both",
+        ),
+        ({"policies": hn.oracles.Subsets(4, 2), "n_contexts": 3}, "either n_contexts="),
+    ],
+)
+def test_options_that_do_not_fit_sets_are_refused(given, message):
+    with pytest.raises(hn.ParameterError, match=message):
+        hn.bandit(**given)
 
 
 def test_without_a_seed_games_differ():

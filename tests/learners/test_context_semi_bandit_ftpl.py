@@ -446,7 +446,7 @@ def test_bad_losses_are_refused_and_change_nothing(loss):
     assert play(learner, hard_rounds(2, 3, 50, seed=1)) == play(twin, hard_rounds(2, 3, 50, seed=1))
 
 
-@pytest.mark.parametrize("loss", [[0.5], [0.5] * 3, 0.5, [0.5, np.nan], [0.5, -1.0], None])
+@pytest.mark.parametrize("loss", [[0.5], [0.5] * 3, 0.5, [0.5, np.inf], [0.5, -1.0], None])
 def test_sets_need_one_loss_for_each_chosen_element(loss):
     oracle, _ = slates()
     learner = hn.ContextSemiBanditFTPL(oracle, seed=0)

@@ -174,9 +174,57 @@ def test_impossible_floors_are_refused(value):
             kind(hn.oracles.AllPolicies(1, 4), exploration=value)
 
 
-def test_sets_cannot_explore():
-    with pytest.raises(hn.ParameterError, match="single actions"):
-        hn.ContextSemiBanditFTPL(hn.oracles.Subsets(4, 2), exploration=0.01)
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"exploration": 0.01}, "Pass both, or neither"),
+        ({"current_rule": [0, 1]}, "Pass both, or neither"),
+        ({"exploration": 1.0, "current_rule": [0, 1]}, "less than 1/1"),
+    ],
+)
+def test_sets_explore_with_a_current_rule_only(given, message):
+    with pytest.raises(hn.ParameterError, match=message):
+        hn.ContextSemiBanditFTPL(hn.oracles.Subsets(4, 2), **given)
+
+
+def test_single_actions_have_no_current_rule():
+    with pytest.raises(hn.ParameterError, match="for sets of elements"):
+        hn.ContextSemiBanditFTPL(hn.oracles.AllPolicies(1, 4), exploration=0.1, current_rule=0)
+
+
+@pytest.mark.parametrize("rule", [[0, 4], [0, 0], [0.5, 1.0], "ab"])
+def test_a_current_rule_gives_sets(rule):
+    oracle = hn.oracles.Subsets(4, 2)
+    learner = hn.ContextSemiBanditFTPL(oracle, exploration=0.1, current_rule=rule, seed=0)
+    with pytest.raises(hn.ParameterError, match="must give a set"):
+        learner.act()
+
+
+@pytest.mark.stat
+@pytest.mark.parametrize("predictor", [None, hn.predictors.ElementMeans()])
+def test_exploration_plays_the_set_of_the_current_rule(predictor):
+    """Weights of 1/q on average, and q of at least the floor; 3,000 decisions, fixed seed."""
+    oracle = hn.oracles.PerContext(hn.oracles.SpanningTrees([(0, 1), (1, 2), (0, 2), (2, 3)]), "ab")
+    today = {"a": [2, 1, 3], "b": [0, 1, 3]}
+    learner = hn.ContextSemiBanditFTPL(
+        oracle, exploration=0.2, current_rule=today.get, predictor=predictor, seed=0
+    )
+    rng = np.random.default_rng(0)
+    for t in range(100):
+        chosen = learner.act("ab"[t % 2])
+        learner.update((rng.random(3) < np.array([0.1, 0.9, 0.2, 0.5])[chosen]).astype(float))
+    n, counts, inverse = 3000, np.zeros(4), np.zeros(4)
+    for _ in range(n):
+        decision = learner.decide("a")
+        learner.forget(decision)
+        counts[decision.action] += 1
+        inverse[decision.action] += decision.weights
+    assert (counts[[1, 2, 3]] >= (0.2 - 4 * np.sqrt(0.16 / n)) * n).all()
+    tried = counts >= 0.02 * n
+    assert np.abs(inverse[tried] / n - 1.0).max() < 0.25
+    assert learner.certificate().stability_estimate is not None
+    closed = learner.decide("a", available=[0, 1, 3])
+    assert closed.action.tolist() == [0, 1, 3]
 
 
 @pytest.mark.parametrize("name", LEARNERS)

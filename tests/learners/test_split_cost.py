@@ -38,7 +38,7 @@ def balance(distribution, share, values, losses, answered, explores, charged=Tru
         opened.action, opened.explored = action, explored
         trust = hn.Trust(prior=0.0, floor=0.0, share=0.97)
         hint = Hint(Fixed(), trust, K, (0.0, 1.0), 1.0 - explores)
-        floor = Floor(None, explores / K, K, 1)
+        floor = Floor(None, explores / K, K, hn.oracles.AllPolicies(1, K))
         mixed = (1.0 - share) * distribution[action] + share * (action == ADVICE)
         chance = explores / K if explored else (1.0 - explores) * mixed
         q = opened.likely(action, distribution[action])

@@ -62,12 +62,14 @@ def means_twin(rounds, key, context, guess, scale, alpha):
     repeats = sum(len(own) - 1 for own in seen.values())
     pooled = (scale**2 / 4.0 + sum(squares.values())) / (1.0 + repeats)
     estimates, widths = [], []
+    usual = sum(len(seen.get((key(context), k), [])) for k in range(K)) / K
     for k in range(K):
         own = seen.get((key(context), k), [])
         n = len(own)
         sigma = np.sqrt((squares.get((key(context), k), 0.0) + 8.0 * pooled) / (n + 8.0))
         estimates.append((sum(own) + guess[k]) / (n + 1))
-        widths.append(alpha * sigma / np.sqrt(n + 1))
+        rare = max(0.0, np.log((usual + 1) / (n + 1)))
+        widths.append(alpha * sigma * np.sqrt((1 + rare / 3) / (n + 1)))
     return np.array(estimates), np.array(estimates) - widths
 
 

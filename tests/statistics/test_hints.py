@@ -301,7 +301,7 @@ def believe_what_hints_are_said_to_cost(patch):
     """Take the predictor's word in place of the loss."""
     charge = Hint.charge
 
-    def believing(hint, opened, loss, weight):
+    def believing(hint, opened, loss, weight, missing=None):
         charge(hint, opened, float(opened.values[opened.action]), weight)
 
     patch.setattr(Hint, "charge", believing)
@@ -311,7 +311,7 @@ def forget_what_the_base_would_have_done(patch):
     """Charge a hint that was played with its whole loss, and no other one."""
     charge = Hint.charge
 
-    def without_ratio(hint, opened, loss, weight):
+    def without_ratio(hint, opened, loss, weight, missing=None):
         before = hint.S
         charge(hint, opened, loss, weight)
         hint.S = before + (loss if opened.action == opened.advice else 0.0)

@@ -18,6 +18,7 @@ import numpy as np
 
 from hannan.kernels.compiling import njit
 
+RARE = 1.0 / 3.0  # factor of the logarithm in the width of rarely observed elements
 POOL = 8.0  # weight of the variance of all elements in the variance of an element
 
 # A check for zero before every division would keep loops out of vector instructions.
@@ -41,13 +42,19 @@ def means(table, prior, out):
 
 @fast
 def lower(table, prior, variance, alpha, out):
-    """Set out[k] to the mean of element k minus α σ_k / √(n_k + 1)."""
+    """Set out[k] to the mean of element k minus its width."""
     first, several = prior[0], prior.size > 1
     sums, counts, squares = table[0], table[1], table[2]
+    usual = 0.0
+    for k in range(out.size):
+        usual += counts[k]
+    usual /= out.size
     for k in range(out.size):
         n = counts[k]
         mean = (sums[k] + (prior[k] if several else first)) / (n + 1.0)
         square = (squares[k] + POOL * variance) / ((n + POOL) * (n + 1.0))
+        if n < usual:
+            square *= 1.0 + RARE * math.log((usual + 1.0) / (n + 1.0))
         out[k] = mean - alpha * math.sqrt(square)
 
 

@@ -39,7 +39,12 @@ class Floor(Stored):
     stored = State(price=Number())
 
     def __init__(
-        self, owner: object, exploration: Any, n_actions: int, oracle: Oracle, current_rule: Any
+        self,
+        owner: object,
+        exploration: Any,
+        n_actions: int,
+        oracle: Oracle,
+        current_rule: Any = None,
     ) -> None:
         known = isinstance(exploration, int | float) and not isinstance(exploration, bool)
         sets = oracle.chooses_sets
@@ -86,7 +91,7 @@ class Floor(Stored):
     def _current_set(self, opened: AdvisedRound) -> IntArray:
         rule = self._current_rule
         chosen = rule(opened.context) if callable(rule) else rule
-        elements = np.sort(np.asarray(chosen))
+        elements = np.sort(np.atleast_1d(np.asarray(chosen)))
         if elements.dtype.kind not in "iu" or not is_action(
             elements.astype(np.intp), self._n_actions, sets=True
         ):

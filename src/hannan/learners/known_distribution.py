@@ -127,7 +127,7 @@ class KnownDistribution(Learner):
                 f"{name} needs trust='earned', or a Trust with hints; got {trust!r}."
             )
         K = self.oracle.n_actions
-        self._floor = Floor(self, exploration, K, oracle, None)
+        self._floor = Floor(self, exploration, K, oracle)
         self.hint = Hint(predictor, believed, K, (0.0, self._range[1]), self._floor.kept)
         self._G: float = self.oracle.complexity(oracle.contexts)
         self._key = seed_key(seed)

@@ -22,12 +22,15 @@ class ElementMeans(ElementPredictor, TablePredictor):
     the first guess, or the lowest loss without one, so an optimiser tries unknown elements. The
     prediction is
 
-    .. math:: V - \alpha \frac{\sigma}{\sqrt{n+1}} , \qquad \sigma^2 = \frac{e + 8v}{n + 8} ,
+    .. math:: V - \alpha \sigma \sqrt{\frac{1 + \ell/3}{n+1}} , \qquad
+              \sigma^2 = \frac{e + 8v}{n + 8} , \qquad \ell = \log^+ \frac{\bar n+1}{n+1} ,
 
     where e is the sum of squared deviations from the element's mean. The pooled variance v is the
     same sum over all elements and contexts, divided by the number of observations except the first
     of each element. v begins with one observation of a quarter of the squared range. So a road with
-    steady times gets a narrow width, and a new road gets a usual one.
+    steady times gets a narrow width, and a new road gets a usual one. An element with fewer
+    observations than the average :math:`\bar n` gets a wider width, so that a few bad losses at
+    first do not exclude it for good.
 
     Predictions are not clipped to the range of the losses: use them as the objective of an
     optimiser. `estimate` is V. `baseline` is the prediction with `explore="bound"`.
