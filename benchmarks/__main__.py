@@ -44,6 +44,7 @@ STUDIES = (
     "paths",
     "paths_regret",
     "combinatorial",
+    "sets",
     "town",
     "submodular",
     "predictable",

@@ -47,7 +47,6 @@ def _lines(name: str) -> list[Line]:
     lines = []
     for player, values in found.items():
         excess, speed = np.array(values).T
-        aimed = player in AIMED
         shown = f"{100 * excess.mean():+.1f} % ({', '.join(f'{100 * e:+.1f}' for e in excess)})"
         what = f"{name}, {TRIPS} trips, {100 * TOWNS[name][2]:g} % of the roads closed, {player}: "
         lines += [
@@ -55,7 +54,7 @@ def _lines(name: str) -> list[Line]:
                 what + "travel time beyond the best fixed routes and detours, %",
                 100.0 * float(excess.mean()),
                 shown,
-                5.0 if aimed else None,
+                AIMED.get(player),
                 at_least=False,
             ),
             Line(what + "rounds a second", float(speed.min()), f"{speed.min():,.0f}/s", 500.0),
@@ -63,7 +62,12 @@ def _lines(name: str) -> list[Line]:
     return lines
 
 
-AIMED = ("full information, shared times", "semi-bandit, first guess as baseline")
+AIMED = {
+    "full information, shared times": 5.0,
+    "semi-bandit, first guess as baseline": 5.0,
+    "hn.bandit, shared times": 10.0,
+    "hn.bandit, shared times and first guess": 10.0,
+}
 
 
 def contenders(world: Town) -> dict[str, tuple[Any, bool]]:
@@ -72,11 +76,12 @@ def contenders(world: Town) -> dict[str, tuple[Any, bool]]:
     apart, shared = (hn.oracles.PerContext(world.routes, shared=s) for s in (False, True))
     guess = hn.predictors.FirstGuess(world.usual)
     semi = hn.ContextSemiBanditFTPL
+    full, baseline, bandit, guessing = AIMED
     return {
         "full information": (hn.ContextFTPL(apart, **given), True),
-        AIMED[0]: (hn.ContextFTPL(shared, **given), True),
+        full: (hn.ContextFTPL(shared, **given), True),
         "semi-bandit": (semi(apart, **given), False),
-        AIMED[1]: (
+        baseline: (
             semi(
                 apart,
                 predictor=guess,
@@ -84,6 +89,12 @@ def contenders(world: Town) -> dict[str, tuple[Any, bool]]:
                 epsilon=hn.learners.SelfTuned(eagerness=4),
                 **given,
             ),
+            False,
+        ),
+        bandit: (hn.bandit(policies=apart, shared=True, **given), False),
+        guessing: (hn.bandit(policies=apart, shared=True, guess=world.usual, **given), False),
+        "CombThompson, shared times": (
+            hn.baselines.CombThompson(apart, posterior="gauss", shared=True, **given),
             False,
         ),
     }
@@ -97,6 +108,8 @@ class Town:
     zones: int
     closing: float
     seed: int
+    rounds: int = ROUNDS
+    detours: int = DETOURS
 
     def __post_init__(self) -> None:
         rng = np.random.default_rng(self.seed)
@@ -114,19 +127,19 @@ class Town:
         self.trips = list(zip(largest["origin"], largest["destination"], strict=True))
         K = len(free)
         usual = flow * np.exp(0.3 * rng.normal(size=K))
-        cycle = 2.0 * np.pi * (np.arange(ROUNDS)[:, None] / 200 + rng.random(K))
+        cycle = 2.0 * np.pi * (np.arange(self.rounds)[:, None] / 200 + rng.random(K))
         load = usual * (1.0 + 0.5 * np.sin(cycle)) * np.exp(0.2 * rng.normal(size=cycle.shape))
         minutes = free * (1.0 + b * (load / capacity) ** power)
         self.most = float(np.quantile(minutes, 0.999))
         self.minutes = np.minimum(minutes, self.most)
-        self.who = rng.integers(TRIPS, size=ROUNDS)
+        self.who = rng.integers(TRIPS, size=self.rounds)
         self.open = np.array([self._open(self.trips[i], rng) for i in self.who])
 
     @cached_property
     def routes(self) -> dict[Any, hn.oracles.Paths]:
         """Routes of each trip; zones are not passed through."""
         zones = range(1, self.zones + 1)
-        given: dict[str, Any] = {"weight": self.usual, "detours": DETOURS, "zones": zones}
+        given: dict[str, Any] = {"weight": self.usual, "detours": self.detours, "zones": zones}
         return {trip: hn.oracles.Paths.towards(self.graph, *trip, **given) for trip in self.trips}
 
     def play(self, learner: Any, full: bool) -> tuple[float, float]:
@@ -137,7 +150,7 @@ class Town:
             links = learner.act(self.trips[i], mask)
             taken += minutes[links].sum()
             learner.update(minutes if full else minutes[links])
-        return taken / self.best - 1.0, ROUNDS / (time.process_time() - started)
+        return taken / self.best - 1.0, self.rounds / (time.process_time() - started)
 
     @cached_property
     def best(self) -> float:
@@ -170,6 +183,8 @@ class Town:
         """Links that are open in a round, drawn again until some route is."""
         while True:
             mask = rng.random(len(self.usual)) >= self.closing
+            if mask.all():
+                return mask
             try:
                 self._shortest(trip, np.where(mask, self.usual, np.inf))
             except nx.NetworkXNoPath:

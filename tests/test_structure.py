@@ -58,6 +58,7 @@ def test_a_learner_is_made_from_four_classes_at_most(learner):
         "Bandit",
         "KnownDistribution",
         "Playout",
+        "SetBandit",
         "WeightedPolicies",
     }  # whose base is one more
     assert len(set(ours(learner)) - families) <= 4, ours(learner)

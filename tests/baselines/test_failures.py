@@ -5,6 +5,7 @@ import pytest
 
 import hannan as hn
 from hannan.baselines._bandit import Bandit
+from hannan.baselines._set_bandit import SetBandit
 from hannan.baselines._weighted_policies import WeightedPolicies
 from hannan.core import Learner
 from hannan.core.params import Parametrised
@@ -162,5 +163,5 @@ def test_vowpal_wabbit_that_fails_before_it_learns_changes_nothing():
 @pytest.mark.parametrize("name", B.__all__)
 def test_baselines_are_learners_and_no_more(name):
     ours = [each for each in vars(B)[name].__mro__ if each.__module__.startswith("hannan")]
-    shared = [each for each in (Bandit, WeightedPolicies) if each in ours]
+    shared = [each for each in (Bandit, SetBandit, WeightedPolicies) if each in ours]
     assert ours == [vars(B)[name], *shared, Learner, Parametrised, Stored]

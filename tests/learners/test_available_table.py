@@ -26,6 +26,8 @@ OTHERS = {
     "FollowTheLeader": hn.baselines.FollowTheLeader(ALL),
     "EpsilonGreedy": hn.baselines.EpsilonGreedy(3, seed=0),
     "LinUCB": hn.baselines.LinUCB(3),
+    "CombUCB1": hn.baselines.CombUCB1(ALL),
+    "C2UCB": hn.baselines.C2UCB(ALL, [[0.0], [1.0], [2.0]]),
     "UniformRandom": hn.baselines.UniformRandom(3, seed=0),
     "VowpalWabbit": hn.baselines.VowpalWabbit(3, seed=0),
 }

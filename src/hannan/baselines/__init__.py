@@ -1,6 +1,9 @@
 """Baselines: well-known learners for comparison."""
 
 from hannan.baselines.ada_normal_hedge import AdaNormalHedge
+from hannan.baselines.c2ucb import C2UCB
+from hannan.baselines.comb_thompson import CombThompson
+from hannan.baselines.comb_ucb1 import CombUCB1
 from hannan.baselines.epoch_greedy import EpochGreedy
 from hannan.baselines.epsilon_greedy import EpsilonGreedy
 from hannan.baselines.exp4 import Exp4
@@ -15,7 +18,10 @@ from hannan.baselines.uniform_random import UniformRandom
 from hannan.baselines.vowpal_wabbit import VowpalWabbit
 
 __all__ = [
+    "C2UCB",
     "AdaNormalHedge",
+    "CombThompson",
+    "CombUCB1",
     "EpochGreedy",
     "EpsilonGreedy",
     "Exp4",
