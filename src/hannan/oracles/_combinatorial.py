@@ -221,8 +221,12 @@ class SetObjective(Solved):
         oracle, costs = self.oracle, self._costs(plus, available)
         chosen = self._choose(costs, draw)
         if available is not None and len(chosen) < oracle.least:
-            raise oracle.infeasible(costs)
+            chosen = self._other_choice(costs, plus, available)
         return oracle.action(chosen)
+
+    def _other_choice(self, costs: FloatArray, plus: Plus, available: Any) -> Elements:
+        """Return a choice outside the class if it has no available set; by default, raise."""
+        raise self.oracle.infeasible(costs)
 
     settle = solve_then_add
 

@@ -19,7 +19,7 @@ from hannan.core import (
     Policy,
 )
 from hannan.core.arrays import Contexts, as_rows, as_scalar, check_comparable, comparable
-from hannan.core.availability import actions_among
+from hannan.core.availability import actions_among, has_available
 from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Noise, Plus
 from hannan.core.state import Context, MadeByKey, State
 from hannan.core.validation import FloatArray, check_integer, refuse
@@ -160,6 +160,10 @@ class PerContext(Oracle):
     def actions_among(self, context: Any, elements: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the elements among `elements` that are actions of the problem of a context."""
         return actions_among(self.problem(context), self.alone, elements)
+
+    def has_available(self, context: Any, available: NDArray[np.intp]) -> bool:
+        """Return whether the problem of a context has a set of available elements."""
+        return has_available(self.problem(context), self.alone, available)
 
     @property
     def contexts(self) -> Sequence[Hashable] | None:
