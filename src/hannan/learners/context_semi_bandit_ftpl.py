@@ -54,7 +54,7 @@ from hannan.learners.perturbed_leader import (
     shares,
     starting_total,
 )
-from hannan.learners.shown_losses import check_known_range, check_seen
+from hannan.learners.shown_losses import check_known_range, check_seen, warn_of_empty_set
 from hannan.learners.statements import SemiBanditCertificate
 from hannan.learners.step_size import StepSize, step_size
 from hannan.perturbation import seed_key
@@ -236,6 +236,7 @@ class ContextSemiBanditFTPL(Learner):
         self.loss_range = loss_range
 
         self._range = check_known_range(self, loss_range)
+        warn_of_empty_set(self, oracle, self._range)
         if oracle.n_actions is None and not oracle.takes_items:
             raise ParameterError(
                 "ContextSemiBanditFTPL needs the number of actions: pass n_actions= to "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,18 @@ def check_seen(action: Action, loss: Any, loss_range: LossRange) -> Any:
                 "ContextFTPL, which learns from all of them."
             ) from None
         raise
+
+
+def warn_of_empty_set(owner: object, oracle: Any, loss_range: LossRange) -> None:
+    """Warn if the empty set is an action and no loss is negative, so that it is the best action."""
+    remedy = getattr(oracle, "empty_remedy", None)
+    if loss_range[0] >= 0.0 and remedy is not None and not oracle.takes_functions:
+        warnings.warn(
+            f"{type(oracle).__name__} may choose the empty set, and with loss_range={loss_range} "
+            f"no set is better: {type(owner).__name__} will learn to choose nothing. If elements "
+            f"earn up to R, report -reward with loss_range=(-R, 0). Otherwise use {remedy}.",
+            stacklevel=4,  # the line that makes the learner
+        )
 
 
 def check_known_range(owner: object, given: Any) -> LossRange:

@@ -78,6 +78,8 @@ class LinearProgram(SetOracle):
     [huangfu2018]
     """
 
+    _fuller = "a constraint that requires elements"
+
     def __init__(
         self,
         A_ub: Any = None,
@@ -113,6 +115,7 @@ class LinearProgram(SetOracle):
         self._known: Elements = self._first_point(K)
         most, least = self._extent(K)
         self._set_size(K, most, antichain=most == least)
+        self.least = least
 
     def objective(self) -> ProgramObjective:
         return ProgramObjective(self)

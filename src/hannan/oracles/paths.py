@@ -340,8 +340,7 @@ class Paths(SetOracle):
                 ways += [([*edges, ids[e]], head[e]) for e in onward]
         return found
 
-    @property
-    def _resampling(self) -> Resampling:
+    def _resampling(self, costs: FloatArray) -> Resampling:
         return kernel.resample, (tuple(self._arcs), self.max_chosen, self._place)
 
     def _solve(self, costs: FloatArray) -> Elements:

@@ -142,6 +142,12 @@ class PerContext(Oracle):
         """Whether all actions on one context choose equally many elements."""
         return all(one.fixed_size for one in self.problems())
 
+    @property
+    def empty_remedy(self) -> str | None:
+        """The change that excludes the empty set, if it is an action on a context."""
+        remedies = [getattr(problem, "empty_remedy", None) for problem in self.problems()]
+        return next(filter(None, remedies), None)
+
     def problem(self, context: Any) -> Oracle:
         """Return the inner oracle of a context.
 
