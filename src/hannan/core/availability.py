@@ -92,10 +92,11 @@ def available_to(learner: Any, available: Any) -> IntArray | None:
     sets = oracle is not None and oracle.chooses_sets
     if sets and not (restricts and learner._scores_actions):
         whose = type(oracle if restricts else learner).__name__
+        remedy = getattr(oracle, "to_close", None) if restricts else None
         raise ParameterError(
             "available= for sets of elements works with ContextFTPL and ContextSemiBanditFTPL, on "
-            f"policy classes whose objectives score each element; not with {whose}. Omit "
-            "available=, or use such a learner and policy class."
+            f"policy classes whose objectives score each element; not with {whose}. "
+            f"{remedy or 'Omit available=, or use such a learner and policy class.'}"
         )
     if learner.action_count is None:
         raise ParameterError(
