@@ -309,9 +309,9 @@ def test_predictors_of_sets_see_what_is_open():
 )
 @LEARNERS
 def test_a_warning_says_that_nothing_will_be_chosen(kind, oracle, remedy):
-    with pytest.warns(UserWarning, match=rf"choose nothing.*\(-R, 0\).*use {remedy}") as told:
+    with pytest.warns(UserWarning, match=rf"choose nothing.*\(-R, 0\).*use {remedy}") as caught:
         kind(oracle, seed=0)
-    assert [each.filename for each in told] == [__file__]
+    assert [each.filename for each in caught] == [__file__]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         kind(oracle, loss_range=(-1.0, 0.0), seed=0)

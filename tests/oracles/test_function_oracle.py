@@ -531,7 +531,7 @@ def test_a_solver_with_contexts_takes_available():
     assert learner.best_policy()("a") == 2
 
 
-def test_a_solver_that_ignores_available_is_told():
+def test_a_solver_that_ignores_available_raises():
     def solve(losses, available):
         return [0, 1]
 

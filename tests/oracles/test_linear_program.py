@@ -322,7 +322,7 @@ def test_programs_of_each_context_equal_enumeration(seed):
     assert total.minima()[0] == pytest.approx(value / (3 if shared else 1), abs=1e-5)
 
 
-def test_a_budget_of_the_day_goes_on_from_a_file(tmp_path):
+def test_a_budget_of_the_day_continues_from_a_file(tmp_path):
     program = hn.oracles.LinearProgram.per_context([[3, 2, 2]], {"poor": [2], "rich": [5]})
     hn.checks.check_oracle(program)
     learner = hn.ContextSemiBanditFTPL(program, loss_range=(-1.0, 0.0), seed=0)
@@ -351,7 +351,7 @@ def test_a_budget_of_the_day_goes_on_from_a_file(tmp_path):
         (([[1, 1]], {"x": [1, 2]}), r"A_ub must be \[n, K\]"),
     ],
 )
-def test_bad_tables_of_right_hand_sides_are_refused(arguments, message):
+def test_bad_tables_of_right_hand_sides_raise(arguments, message):
     with pytest.raises(HannanError, match=message):
         hn.oracles.LinearProgram.per_context(*arguments)
     with pytest.raises(HannanError, match=r"use LinearProgram\.per_context"):

@@ -306,7 +306,7 @@ def test_sharing_by_key_goes_from_none_to_all():
         PerContext(subsets, shared=first)
 
 
-def test_a_class_shared_by_key_goes_on_from_a_file(tmp_path):
+def test_a_class_shared_by_key_continues_from_a_file(tmp_path):
     oracle = PerContext({x: TOWN[x[0]] for x in HOURS}, shared=second)
     learner = hn.ContextSemiBanditFTPL(oracle, seed=0)
 

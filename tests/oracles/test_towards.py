@@ -373,7 +373,7 @@ def routed(kind, detours, seed):
         (nx.Graph, 0), (nx.MultiGraph, 0),
     ],
 )  # fmt: skip
-def test_a_route_is_refused_only_if_networkx_finds_none(kind, detours):
+def test_no_route_is_an_error_only_if_networkx_finds_none(kind, detours):
     """And a route outside the class is the shortest open one by the totals."""
     counts = [routed(kind, detours, seed) for seed in range(10)]
     assert np.sum(counts, axis=0).min() >= (30 if detours == 0 else 5)

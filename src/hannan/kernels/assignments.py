@@ -138,11 +138,10 @@ def resample(
 ):  # fmt: skip
     """Go through rows of noise until every element was assigned `successes` times.
 
-    Element k pairs row_of[k] with column_of[k] of an [n, m] table, or is not in it (-1). Costs
-    above `most`, and costs of pairs that are not elements, count as `most`. Pairs of this cost are
-    not chosen: it is 0 if fewer may be paired, else infinity. Updates `hits`, and `reached` (the
-    draw when an element had enough, counted from `used`); returns the number of rows used and of
-    elements still short.
+    Element k pairs row_of[k] with column_of[k] of an [n, m] table. Costs above `most`, and costs
+    of pairs that are not elements, count as `most`. Pairs of this cost are not chosen: it is 0 if
+    fewer may be paired, else infinity. Updates `hits`, and `reached` (the draw when an element had
+    enough, counted from `used`); returns the number of rows used and of elements still short.
     """
     costs = np.full((n, m), most)
     handicap = np.zeros(n)
@@ -154,22 +153,20 @@ def resample(
     done = np.empty(m, np.bool_)
     short = count_short(hits, successes)
     for k in range(totals.size):
-        if row_of[k] >= 0:
-            costs[row_of[k], column_of[k]] = min(totals[k], most)
+        costs[row_of[k], column_of[k]] = min(totals[k], most)
     if n == m and assign(costs, handicap, price, owner, column, distance, before, done):
         for i in range(n):
             handicap[i] = costs[i, column[i]] - price[column[i]]
     row = start
     while row < stop and short > 0:
         for k in range(totals.size):
-            if row_of[k] >= 0:
-                here = totals[k] + scale * float64(block[row, k])
-                costs[row_of[k], column_of[k]] = min(here, most)
+            here = totals[k] + scale * float64(block[row, k])
+            costs[row_of[k], column_of[k]] = min(here, most)
         row += 1
         assign(costs, handicap, price, owner, column, distance, before, done)
         for e in range(elements.size):
             k = elements[e]
             i, j = row_of[k], column_of[k]
-            if hits[e] < successes and i >= 0 and column[i] == j and costs[i, j] < most:
+            if hits[e] < successes and column[i] == j and costs[i, j] < most:
                 short -= count_hit(e, used + row - start, successes, hits, reached)
     return row - start, short

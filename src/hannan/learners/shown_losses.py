@@ -90,7 +90,7 @@ def check_seen(action: Action, loss: Any, loss_range: LossRange) -> Any:
 
 
 def warn_of_empty_set(owner: object, oracle: Any, loss_range: LossRange) -> None:
-    """Warn if the empty set is an action and no loss is negative, so that it is the best action."""
+    """Raise a `UserWarning` if no loss is negative, so that the empty set is the best action."""
     remedy = getattr(oracle, "empty_remedy", None)
     if loss_range[0] >= 0.0 and remedy is not None and not oracle.takes_functions:
         warnings.warn(

@@ -158,13 +158,14 @@ class Matchings(SetOracle):
             return kernel.resample, (*self._table, 0.0)
         rows, columns, *sizes = self._table
         is_open = np.isfinite(costs)
-        if not is_open.all():  # number today's members, and give the closed pairs no place
-            places = np.full((2, len(costs)), -1)
-            for side, row in zip((rows, columns), places, strict=True):
-                row[is_open] = np.unique(side[is_open], return_inverse=True)[1]
-            sizes = (places.max(axis=1) + 1).tolist()
-            rows, columns = places if sizes[0] <= sizes[1] else places[::-1]
-        return kernel.resample, (rows, columns, min(sizes), max(sizes), np.inf)
+        if not is_open.all():  # today's members, and a column that is never chosen
+            sides = [np.unique(side[is_open], return_inverse=True)[1] for side in (rows, columns)]
+            sides.sort(key=np.max)
+            n, m = (int(side.max()) + 1 for side in sides)
+            rows, columns = np.zeros(len(costs), np.intp), np.full(len(costs), m)
+            rows[is_open], columns[is_open] = sides
+            sizes = [n, m + 1]
+        return kernel.resample, (rows, columns, *sizes, np.inf)
 
     @cached_property
     def _table(self) -> tuple[Elements, Elements, int, int]:
@@ -218,7 +219,7 @@ class Matchings(SetOracle):
         return InfeasibleError(
             f"No assignment pairs everyone on the smaller side{closed}: nobody is left for "
             f"{', '.join(map(repr, alone[:8]))}. Matchings(…, everyone=False) may leave some of "
-            "them unpaired; then report what a pair earns, up to R, as losses in (-R, 0)."
+            "them unpaired; then report rewards up to R as losses in (-R, 0)."
         )
 
     def _places(self, edges: Any) -> NDArray[np.intp]:
