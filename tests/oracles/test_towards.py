@@ -407,6 +407,37 @@ def test_a_street_that_only_a_way_round_replaces():
     driver.update(np.full(16, 0.5)[:4])
 
 
+@pytest.mark.parametrize("kind", [hn.ContextFTPL, hn.ContextSemiBanditFTPL])
+def test_a_learner_outside_its_class_continues_from_a_file(kind, tmp_path):
+    """With open decisions, whose feedback comes out of order."""
+    town = nx.Graph([(0, 1), (1, 2), (2, 3), (0, "a"), ("a", "b"), ("b", "c"), ("c", 3)])
+    routes = Paths.towards(town, 0, 3)
+    learner = kind(routes, loss_range=(0.0, 2.0), seed=0)
+    closed = [edge != (1, 2) for edge in routes.edges]
+
+    def play(each, seed):
+        rng, actions = np.random.default_rng(seed), []
+        for n in range(20):
+            decisions = each.decide_many([None] * 2, available=[closed if n % 2 else None, closed])
+            for decision in reversed(decisions):
+                actions.append(decision.action.tolist())
+                losses = rng.random(7)
+                each.update(
+                    losses if kind is hn.ContextFTPL else losses[actions[-1]], decision=decision
+                )
+        return actions
+
+    play(learner, 0)
+    waiting = learner.decide(available=closed)
+    assert routes.route(waiting.action) == [0, "a", "b", "c", 3]
+    learner.save(tmp_path / "learner")
+    twin = hn.load(tmp_path / "learner")
+    for each in (learner, twin):
+        each.update(np.ones(7 if kind is hn.ContextFTPL else 4), decision=waiting.id)
+    assert play(learner, 1) == play(twin, 1)
+    assert twin.certificate().notes == learner.certificate().notes
+
+
 def test_edges_that_are_not_usable_replace_closed_ones_only_if_they_may():
     roads, usable = [("a", "b"), ("b", "c"), ("a", "c")], [True, True, False]
     plays = np.array([-1, 1, 2])

@@ -38,18 +38,6 @@ def distances(start, tail, costs, target, source):
 
 
 @njit(nogil=True)
-def shortest(start, tail, head, costs, target, source):
-    """Find the links of the cheapest path, from the source on; none if all paths are closed."""
-    cost, links, first = distances(start, tail, costs, target, source)
-    path = np.empty(0 if cost[source] == np.inf else links[source], np.int64)
-    v = source
-    for i in range(path.size):
-        path[i] = first[v]
-        v = head[first[v]]
-    return path
-
-
-@njit(nogil=True)
 def topological_order(start, head):
     """Sort nodes topologically; nodes on cycles, and behind cycles, are missing.
 

@@ -281,9 +281,13 @@ class Paths(SetOracle):
         unit = max(totals.sum(), 0.0) / prior if prior > 0.0 else 1.0
         lengths = np.where(known, np.maximum(totals, 0.0), unit * weight)
         lengths[~is_open] = np.inf
-        ends = self._graph.number[self.target], self._graph.number[self.source]
-        path = routes.shortest(start, tail, head, lengths[edges], *ends)
-        return np.sort(edges[path])
+        node, target = (self._graph.number[end] for end in (self.source, self.target))
+        _, _, first = routes.distances(start, tail, lengths[edges], target, node)
+        path: list[int] = []
+        while first[node] >= 0:  # the target has no first link
+            path.append(edges[first[node]])
+            node = head[first[node]]
+        return np.sort(np.array(path, np.int64))
 
     @cached_property
     def _links(self) -> tuple[NDArray[np.int64], ...]:
@@ -453,10 +457,12 @@ class PathObjective(SetObjective):
     oracle: Paths
 
     stored = State(outside=Array())
+    outside: FloatArray = np.empty(0)
+    """Totals of the edges outside the class, if they may replace unavailable ones."""
 
     def __init__(self, oracle: Paths) -> None:
         super().__init__(oracle)
-        self.outside = np.zeros(len(oracle._outside))  # totals of the other edges
+        self.outside = np.zeros(len(oracle._outside))
         self._ids = oracle._ids
         self._graph = tuple(oracle._arcs), oracle.max_chosen
         self.totals = np.zeros(len(oracle._ids))
