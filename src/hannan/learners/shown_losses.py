@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from hannan.core.validation import (
     too_large,
 )
 from hannan.kernels.losses import LARGEST
+
+_WARNED: WeakSet[Any] = WeakSet()  # oracles whose empty set a warning has named
 
 
 def check_full_losses(
@@ -92,7 +95,9 @@ def check_seen(action: Action, loss: Any, loss_range: LossRange) -> Any:
 def warn_of_empty_set(owner: object, oracle: Any, loss_range: LossRange) -> None:
     """Raise a `UserWarning` if no loss is negative, so that the empty set is the best action."""
     remedy = getattr(oracle, "empty_remedy", None)
-    if loss_range[0] >= 0.0 and remedy is not None and not oracle.takes_functions:
+    harmless = loss_range[0] < 0.0 or remedy is None or oracle.takes_functions
+    if not harmless and oracle not in _WARNED:
+        _WARNED.add(oracle)
         warnings.warn(
             f"{type(oracle).__name__} may choose the empty set, and with loss_range={loss_range} "
             f"no set is better: {type(owner).__name__} will learn to choose nothing. If elements "
