@@ -38,8 +38,8 @@ def read_graph(owner: str, given: Any, directed: bool) -> Graph:
     return _read(owner, given, directed)
 
 
-def _read(owner: str, given: Any, directed: bool) -> Graph:
-    nodes, edges = _nodes_and_edges(owner, given, directed)
+def _read(owner: str, network: Any, directed: bool) -> Graph:
+    nodes, edges = _nodes_and_edges(owner, network, directed)
     if not edges:
         raise ParameterError(f"{owner} needs a graph with at least one edge; got one without any.")
     try:
