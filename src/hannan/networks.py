@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Hashable, Iterable
 from typing import Any, Self
 
@@ -12,8 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from hannan.core import ParameterError
 from hannan.core.arrays import as_floats, as_list, missing
 from hannan.core.validation import FloatArray, check_integer, check_seed, refuse
+from hannan.kernels import routes as kernel
 
 __all__ = ["RoadNetwork"]
+
+Indices = NDArray[np.int64]
 
 
 class RoadNetwork:
@@ -158,14 +160,10 @@ class RoadNetwork:
         shut = self.zones if zones is None else frozenset(zones)
         if target not in set(self.head):
             raise ParameterError(f"No link of the network leads to the target {target!r}.")
-        left = _distances(self, target, shut)
-        kept = np.zeros(self.n_links, dtype=bool)
-        for i, (u, v) in enumerate(zip(self.tail, self.head, strict=True)):
-            if u in left and v in left and (v == target or v not in shut):
-                here, there = left[u], left[v]
-                free = self.free_flow_time[i] == 0.0
-                kept[i] = there[0] < here[0] or (free and there < here)
-        return kept
+        number = {node: i for i, node in enumerate(dict.fromkeys(self.tail + self.head))}
+        tail, head = (np.array([number[v] for v in side]) for side in (self.tail, self.head))
+        through = np.array([v == target or v not in shut for v in self.head])
+        return leading_closer(tail, head, self.free_flow_time, number[target], through)
 
     def __repr__(self) -> str:
         return f"<road network of {self.n_links} links>"
@@ -188,25 +186,19 @@ class RoadNetwork:
         return column
 
 
-def _distances(
-    network: RoadNetwork, target: Hashable, shut: frozenset[Hashable]
-) -> dict[Hashable, tuple[float, int]]:
-    """Compute free-flow times to the target and numbers of links on the way, by Dijkstra."""
-    into: dict[Hashable, list[int]] = {}
-    for i, v in enumerate(network.head):
-        into.setdefault(v, []).append(i)
-    time = network.free_flow_time.tolist()
-    done: dict[Hashable, tuple[float, int]] = {}
-    # The counter in between prevents the heap from comparing nodes, which need not be ordered.
-    waiting: list[tuple[float, int, int, Hashable]] = [(0.0, 0, -1, target)]
-    while waiting:
-        distance, links, _, v = heapq.heappop(waiting)
-        if v in done:
-            continue
-        done[v] = (distance, links)
-        if v != target and v in shut:
-            continue
-        for i in into.get(v, ()):
-            if network.tail[i] not in done:
-                heapq.heappush(waiting, (distance + time[i], links + 1, i, network.tail[i]))
-    return done
+def by_head(tail: Indices, head: Indices, n_nodes: int) -> tuple[Indices, Indices]:
+    """Sort links by head for `kernels.routes`: return the order, and the start of each node."""
+    order = np.argsort(head, kind="stable")
+    return order, np.searchsorted(head[order], np.arange(n_nodes + 1))
+
+
+def leading_closer(
+    tail: Indices, head: Indices, times: FloatArray, target: int, through: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Find the links that lead closer, as `RoadNetwork.closer` does, among those of `through`."""
+    order, start = by_head(tail, head, 1 + int(max(tail.max(), head.max())))
+    costs = np.where(through, times, np.inf)[order]
+    left, links, _ = kernel.distances(start, tail[order], costs, target, -1)
+    here, there = left[tail], left[head]
+    level = (times == 0.0) & (there == here) & (links[head] < links[tail])
+    return np.asarray(through & ((there < here) | level))

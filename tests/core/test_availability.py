@@ -232,13 +232,13 @@ def test_what_is_unavailable_is_charged_its_substitute_or_what_it_costs_elsewher
     span = (0.0, 1.0) if by_score else None
     shown = sets.complete(first, [np.nan, 0.25, 0.75], span)
     assert shown.tolist() == [0.25, 0.25, 0.75]  # 0 was never seen
-    sets.count(by_score)
+    sets.count(by_score, first, None)
     sets.note(first, shown, True)
     # 2 cost 0.75 once, averaged with one more loss as small as the smallest mean, 0.25.
     expected = [0.5, 1.0, 0.5]
     shown = sets.complete(second, [0.5, 1.0, np.nan], span)
     assert shown.tolist() == expected
-    sets.count(by_score)
+    sets.count(by_score, first, None)
     sets.note(second, np.array([0.5, 1.0, 9.0]), True)
     assert sets.by_score == (2 if by_score else 0)
     third = OpenRound(0)

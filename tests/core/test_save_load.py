@@ -90,7 +90,8 @@ def test_every_learner_with_every_oracle(name, made, epsilon, tmp_path):
     learner = made(oracle, X, epsilon=epsilon, seed=5, loss_range=(0.0, top))
     changing = isinstance(oracle, hn.oracles.Switching)
     some = rounds(given, K, len(given) if changing else 36)
-    trusted = [f for f in map(oracle.params.get, ("solve", "independent")) if f is not None]
+    functions = map(oracle.params.get, ("solve", "independent", "shared"))
+    trusted = [f for f in functions if callable(f)]
     trusted += oracle.params.get("rules") or []
     assert_goes_on(learner, some, tmp_path, trusted=trusted)
 

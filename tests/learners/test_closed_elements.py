@@ -1,5 +1,7 @@
 """Sets of elements that are not all available in every round."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ import hannan as hn
 from hannan.core.oracle import WITHOUT_NOISE
 from hannan.core.storage import reread
 from tests import naive_combinatorial as naive
-from tests.oracles.test_closed_elements import CASES
+from tests.oracles.test_closed_elements import CASES, open_sets
 
 LEARNERS = pytest.mark.parametrize("kind", [hn.ContextFTPL, hn.ContextSemiBanditFTPL])
 QUICK = [name for name in CASES if name not in ("knapsack", "cover")]
@@ -22,11 +24,10 @@ def shown(learner, losses, action, mask=None):
 
 def open_masks(name, rng, count):
     """Masks that leave a feasible set."""
-    oracle, sets = CASES[name]
     found = []
     while len(found) < count:
-        mask = rng.random(oracle.n_actions) < 0.7
-        if any(all(mask[list(chosen)]) for chosen in sets):
+        mask = rng.random(CASES[name][0].n_actions) < 0.7
+        if open_sets(name, mask):
             found.append(mask)
     return found
 
@@ -52,7 +53,7 @@ def rewarded(oracle, mask_distribution, T, seed, kind=hn.ContextSemiBanditFTPL, 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("loss_range", [(0.0, 1.0), (-1.0, 0.0)])
 def test_whatever_is_asked_only_feasible_sets_are_played(kind, name, loss_range):
-    oracle, sets = CASES[name]
+    oracle, _ = CASES[name]
     rng = np.random.default_rng(3)
     learner = kind(oracle, loss_range=loss_range, seed=0)
     rounds = 30 if name in QUICK else 8
@@ -68,7 +69,7 @@ def test_whatever_is_asked_only_feasible_sets_are_played(kind, name, loss_range)
             closed = None if mask.all() else np.flatnonzero(mask).tolist()
             assert (None if ticket.available is None else ticket.available.tolist()) == closed
         for each in [action, *learner.would_play(copies=2, available=given)]:
-            assert naive.as_set(each) in sets
+            assert naive.as_set(each) in open_sets(name, mask)
             assert mask[each].all()
         distribution = learner.propensities(draws=20, available=given).probabilities
         assert not distribution[~mask].any()
@@ -292,6 +293,32 @@ def test_predictors_of_sets_see_what_is_open():
             action = each.act(available=mask)
             assert mask[action].all()
             each.update(shown(each, rng.random(4), action, mask))
+
+
+@pytest.mark.parametrize(
+    ("oracle", "remedy"),
+    [
+        (hn.oracles.Subsets(4, 2, exactly=False), "exactly=True"),
+        (hn.oracles.Matchings(2, 2, everyone=False), "everyone=True"),
+        (hn.oracles.PartitionMatroid([0, 0, 1], 1, bases=False), "bases=True"),
+        (hn.oracles.Matroid(3, lambda chosen: len(chosen) < 2, bases=False), "bases=True"),
+        (hn.oracles.LinearProgram([[1, 2, 3]], [3]), "a constraint"),
+        (hn.oracles.PerContext(hn.oracles.Subsets(4, 2, exactly=False), 2), "exactly=True"),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("kind", [hn.ContextFTPL, hn.ContextSemiBanditFTPL, hn.AdaptiveDiscount])
+def test_a_warning_says_once_that_nothing_will_be_chosen(kind, oracle, remedy):
+    oracle = oracle.clone()
+    with pytest.warns(UserWarning, match=rf"choose nothing.*\(-R, 0\).*use {remedy}") as caught:
+        kind(oracle, seed=0)
+    assert [each.filename for each in caught] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kind(oracle, seed=0).clone(seed=1)
+        kind(oracle.clone(), loss_range=(-1.0, 0.0), seed=0)
+        kind(hn.oracles.LinearProgram([[-1, -1, 0]], [-1]), seed=0)
+        kind(hn.oracles.Matchings(2, 2), seed=0)
 
 
 def test_what_is_not_a_set_of_elements_is_refused():

@@ -19,6 +19,7 @@ CONTRACT = {
         [problems.FINITE.policy(n) for n in range(len(problems.FINITE.actions))],
     ),
     "FunctionOracle, sets": (problems.PAIRS, ["rain", "sun"]),
+    "FunctionOracle, available": hn.oracles.FunctionOracle(problems.two_of, 4, max_chosen=2),
 }
 
 
@@ -483,3 +484,80 @@ def test_a_time_limit_needs_a_solver_that_takes_one():
     with pytest.raises(hn.ParameterError, match="Add this argument"):
         hn.oracles.FunctionOracle(lambda losses: 0, n_actions=2, time_limit=1.0)
     hn.oracles.FunctionOracle(lambda losses, **options: 0, n_actions=2, time_limit=1.0)
+
+
+@pytest.mark.parametrize("kind", [hn.ContextFTPL, hn.ContextSemiBanditFTPL])
+@pytest.mark.parametrize("reward", [False, True])
+def test_a_solver_that_takes_available_plays_as_the_class_it_solves(kind, reward):
+    """Each round like `Subsets`, with and without unavailable elements."""
+    oracle, rng = FunctionOracle(problems.two_of, 5, max_chosen=2, equal_size=True), np.random
+    loss_range = (-1.0, 0.0) if reward else (0.0, 1.0)
+    options = {"epsilon": 0.5, "loss_range": loss_range, "seed": 0}
+    learner, rng = kind(oracle, **options), rng.default_rng(0)
+    total, totals = oracle.objective(), np.zeros(5)
+    for n in range(40):
+        is_open = rng.random(5) < 0.7
+        if is_open.sum() < 2:
+            with pytest.raises(hn.InfeasibleError):
+                learner.act(available=is_open)
+            continue
+        action = learner.act(available=is_open if n % 3 else None)
+        assert len(action) == 2
+        assert is_open[action].all() or n % 3 == 0
+        losses = rng.random(5) - reward
+        learner.update(losses if kind is hn.ContextFTPL else losses[action])
+        total.add(None, losses)
+        totals += losses
+        plays = np.where(is_open, np.arange(5), -1)
+        for plus in (None, rng.normal(size=5)):
+            costs = np.where(is_open, totals + (0.0 if plus is None else plus), np.inf)
+            best = np.sort(np.argsort(costs, kind="stable")[:2])
+            np.testing.assert_array_equal(total.action(None, Draw(None, 0, 0.0), plus, plays), best)
+    assert any("unavailable" in note for note in learner.certificate().notes)
+
+
+def test_a_solver_with_contexts_takes_available():
+    def solve(contexts, losses, *, available=None):
+        costs = np.where(available, losses, np.inf)
+        best = {x: int(row.argmin()) for x, row in zip(contexts, costs, strict=True)}
+        return lambda x: best.get(x, int(available.argmax()))
+
+    learner = hn.ContextFTPL(FunctionOracle(solve, 4), ["a", "b"], seed=0)
+    for n in range(60):
+        action = learner.act("ab"[n % 2], available=[0, 1, 3] if n % 4 > 1 else [2, 3])
+        assert action in ([0, 1, 3] if n % 4 > 1 else [2, 3])
+        learner.update([0.9, 0.8, 0.1, 0.5])
+    assert learner.would_play("a", 20, available=[0, 1, 3]).count(3) > 15
+    assert learner.best_policy()("a") == 2
+
+
+def test_a_solver_that_ignores_available_raises():
+    def solve(losses, available):
+        return [0, 1]
+
+    ignores = FunctionOracle(solve, 4, max_chosen=2)
+    with pytest.raises(
+        hn.ParameterError, match=r"but \[0\] are not available.*add this constraint"
+    ):
+        hn.ContextFTPL(ignores, seed=0).act(available=[1, 2, 3])
+    cannot = FunctionOracle(lambda losses: [0, 1], 4, max_chosen=2)
+    with pytest.raises(hn.ParameterError, match=r"not with FunctionOracle.*solve\(…, available\)"):
+        hn.ContextFTPL(cannot, seed=0).act(available=[1, 2, 3])
+
+
+def test_a_solver_out_of_time_plays_the_best_known_action_that_is_available():
+    answers = [[0, 1], [1, 2], [2, 3]]
+
+    def solve(losses, available, time_limit):
+        return answers.pop(0) if answers else None
+
+    oracle = FunctionOracle(solve, 4, max_chosen=2, time_limit=1.0)
+    total = oracle.objective()
+    for _ in range(3):
+        total.leader()
+    total.add(None, np.array([0.0, 1.0, 2.0, 3.0]))
+    draw = Draw(None, 0, 0.0)
+    assert total.action(None, draw).tolist() == [0, 1]
+    assert total.action(None, draw, None, np.array([-1, 1, 2, 3])).tolist() == [1, 2]
+    with pytest.raises(hn.InfeasibleError, match="time_limit"):
+        total.action(None, draw, None, np.array([0, -1, 2, -1]))

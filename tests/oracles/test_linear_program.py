@@ -9,7 +9,9 @@ from scipy import sparse
 
 import hannan as hn
 from hannan.core import HannanError, InfeasibleError
+from hannan.core.oracle import Draw
 from hannan.oracles import _relaxation as relaxation
+from hannan.perturbation import seed_key
 from tests import naive_combinatorial
 from tests.for_each import for_each
 
@@ -280,3 +282,77 @@ def test_constraints_that_are_changed_later_are_kept_as_they_were(tmp_path):
     weights[0][:], limit[0] = 0.0, 9.0
     learner.save(tmp_path / "program")
     assert hn.load(tmp_path / "program").best_policy()().tolist() == [0, 1]
+
+
+@for_each("seed", range(40))
+def test_programs_of_each_context_equal_enumeration(seed):
+    """Budgets and demands of the day: leaders, values and actions, with noise and without."""
+    rng = np.random.default_rng(seed)
+    K, contexts = int(rng.integers(2, 6)), ["low", ("high", 2), 3.5]
+    A_ub, A_eq = rng.integers(0, 5, size=(2, K)), np.ones((1, K))
+    sizes = {x: [int(rng.integers(0, 3))] for x in contexts}
+    b_ub = {x: 4 * np.full(2, sizes[x][0]) + rng.integers(0, 4, size=2) for x in contexts}
+    b_eq = (sizes, [min(2, K)], None)[seed % 3]
+    if seed % 3 == 1:
+        b_ub = {x: b + 8 for x, b in b_ub.items()}
+    A_eq = None if b_eq is None else A_eq
+    shared = bool(seed % 2)
+    oracle = hn.oracles.LinearProgram.per_context(A_ub, b_ub, A_eq, b_eq, shared=shared)
+    assert oracle.contexts == contexts
+    total, sums = oracle.objective(), {x: np.zeros(K) for x in contexts}
+    for _ in range(6):
+        context, losses = contexts[rng.integers(3)], rng.integers(-3, 3, size=K).astype(float)
+        total.add(context, losses)
+        for x in contexts if shared else [context]:
+            sums[x] += losses
+    noise, leader, value = oracle.noise(contexts, seed_key(seed), 0, 2**16), total.leader(), 0.0
+    for i, x in enumerate(contexts):
+        sets = naive_combinatorial.points(
+            K, A_ub, b_ub[x], A_eq, b_eq[x] if isinstance(b_eq, dict) else b_eq
+        )
+        for scale in (0.0, 1.5):
+            costs = sums[x] + scale * noise.unit(4)[i]
+            best = naive_combinatorial.best_value(sets, costs)
+            chosen = naive_combinatorial.as_set(total.action(x, Draw(noise, 4, scale)))
+            assert chosen in sets
+            assert sum(costs[list(chosen)]) <= best + 1e-6
+        best = naive_combinatorial.best_value(sets, sums[x])
+        assert sum(sums[x][list(naive_combinatorial.as_set(leader(x)))]) <= best + 1e-6
+        value += best
+    assert total.minima()[0] == pytest.approx(value / (3 if shared else 1), abs=1e-5)
+
+
+def test_a_budget_of_the_day_continues_from_a_file(tmp_path):
+    program = hn.oracles.LinearProgram.per_context([[3, 2, 2]], {"poor": [2], "rich": [5]})
+    hn.checks.check_oracle(program)
+    learner = hn.ContextSemiBanditFTPL(program, loss_range=(-1.0, 0.0), seed=0)
+
+    def play(each):
+        actions = []
+        for t in range(12):
+            actions.append(each.act(("poor", "rich")[t % 2]).tolist())
+            each.update(np.full(len(actions[-1]), -0.5))
+        return actions
+
+    assert all(
+        sum([3, 2, 2][j] for j in chosen) <= (2, 5)[t % 2] for t, chosen in enumerate(play(learner))
+    )
+    learner.save(tmp_path / "budgets")
+    assert play(hn.load(tmp_path / "budgets")) == play(learner)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([[1, 1]], [1]), "b_ub or b_eq as a mapping"),
+        (([[1, 1]], {}), "LinearProgram|at least one context"),
+        (([[1, 1]], {1: [1]}, [[1, 1]], {2: [1]}), "the same keys"),
+        (([[-1, -1]], {"x": [-1], "y": [-3]}), "On context 'y': .*no feasible action"),
+        (([[1, 1]], {"x": [1, 2]}), r"A_ub must be \[n, K\]"),
+    ],
+)
+def test_bad_tables_of_right_hand_sides_raise(arguments, message):
+    with pytest.raises(HannanError, match=message):
+        hn.oracles.LinearProgram.per_context(*arguments)
+    with pytest.raises(HannanError, match=r"use LinearProgram\.per_context"):
+        hn.oracles.LinearProgram([[1, 1]], {"x": [1]})

@@ -94,11 +94,16 @@ def test_whoever_is_left_alone_is_named():
     names = {"left": ["Ann", "Bob"], "right": ["airport", "centre"]}
     rides = hn.oracles.Matchings(2, 2, **names)
     dispatcher = hn.ContextFTPL(rides, seed=0)
-    with pytest.raises(hn.InfeasibleError, match=r"2 pairs .* for 'Bob'\..*everyone=False"):
-        dispatcher.act(available=[0, 1])
-    with pytest.raises(hn.InfeasibleError, match="left for 'centre'"):
-        dispatcher.act(available=[0, 2])
-    with pytest.raises(hn.InfeasibleError, match="left for somebody"):
+    assert len(dispatcher.act(available=[0, 1])) == 1  # only Ann is here today
+    with pytest.raises(hn.InfeasibleError, match="no pair is available"):
+        dispatcher.act(available=[])
+    three = hn.oracles.Matchings(3, 3, left=["Ann", "Bob", "Cem"])
+    dispatcher = hn.ContextFTPL(three, seed=0)
+    with pytest.raises(
+        hn.InfeasibleError, match=r"4 pairs .* for '(Bob|Cem)'\..*everyone=False.*\(-R, 0\)"
+    ):
+        dispatcher.act(available=[0, 1, 2, 3, 6])
+    with pytest.raises(hn.InfeasibleError, match=r"left for [12]\."):
         hn.oracles.Matchings(3, 3, [(0, 0), (0, 1), (0, 2), (1, 0), (2, 0)])
     fewer = hn.oracles.Matchings(2, 2, everyone=False, **names)
     dispatcher = hn.ContextFTPL(fewer, loss_range=(-1.0, 0.0), epsilon=1e6, seed=0)
@@ -112,6 +117,23 @@ def test_whoever_is_left_alone_is_named():
         hn.oracles.Matchings.of({"Ann": "airport"})
     with pytest.raises(HannanError, match=r"different pairs.*Got \('Ann', 'centre'\)"):
         hn.oracles.Matchings.of([("Ann", "centre"), ("Bob", "airport"), ("Ann", "centre")])
+
+
+@pytest.mark.parametrize("kind", [hn.ContextFTPL, hn.ContextSemiBanditFTPL])
+def test_a_day_with_fewer_jobs_or_drivers_works(kind):
+    """Six jobs and eight drivers, of whom some are here; each present one on the smaller side."""
+    rng = np.random.default_rng(0)
+    oracle = hn.oracles.Matchings(6, 8)
+    dispatcher = kind(oracle, seed=0)
+    for _ in range(60):
+        jobs, drivers = rng.random(6) < 0.5, rng.random(8) < 0.4
+        jobs[0] = drivers[1] = True
+        action = dispatcher.act(available=np.outer(jobs, drivers).ravel())
+        pairs = oracle.pairs(action)
+        assert len(pairs) == min(jobs.sum(), drivers.sum())
+        assert all(jobs[i] and drivers[j] for i, j in pairs)
+        losses = rng.random(48)
+        dispatcher.update(losses if kind is hn.ContextFTPL else losses[action])
 
 
 def test_a_bipartite_graph_is_read_from_its_attribute_or_from_one_side():

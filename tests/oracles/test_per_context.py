@@ -10,10 +10,24 @@ from hannan.oracles import AllPolicies, FinitePolicies, FunctionOracle, PerConte
 from hannan.perturbation import seed_key
 from tests import problems
 
+
+def first(context):
+    return context[0]
+
+
+def second(context):
+    return context[1]
+
+
 PAIRS = FinitePolicies([[list(pair)] for pair in itertools.combinations(range(4), 2)], n_actions=4)
 NESTED = FinitePolicies(np.array([[[1, 0, 0]], [[1, 1, 0]], [[0, 0, 0]]], dtype=bool))
 CONTRACT = {
     "PerContext": PerContext(FinitePolicies([[[0, 1]], [[2, 3]]]), ["rain", "sun"]),
+    "PerContext, shared by key": PerContext(
+        FinitePolicies([[[0, 1]], [[2, 3]]]),
+        [(0, "rain"), (1, "rain"), (0, "sun")],
+        shared=second,
+    ),
 }
 
 
@@ -241,6 +255,74 @@ def test_shared_losses_count_on_every_context(seed):
         picked = total.action(("a", "c"), WITHOUT_NOISE, losses, plays)
         among.add(None, losses)
         assert np.array_equal(picked, among.action(None, WITHOUT_NOISE, None, plays))
+
+
+HOURS = [(trip, hour) for hour in ("day", "night") for trip in TOWN] + [(("a", "b"), "dawn")]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_losses_are_shared_by_the_contexts_with_the_same_key(seed):
+    """Each hour is a shared class by itself."""
+    rng = np.random.default_rng(seed)
+    oracle = PerContext({x: TOWN[x[0]] for x in HOURS}, shared=second)
+    total = oracle.objective()
+    hours = {}
+    for hour in ("day", "night", "dawn"):
+        trips = {x: TOWN[x[0]] for x in HOURS if x[1] == hour}
+        hours[hour] = PerContext(trips, shared=True).objective()
+    for t in range(8):
+        x = HOURS[rng.integers(len(HOURS))]
+        losses = rng.integers(-2, 3, size=5).astype(float)
+        if t % 2:
+            total.add(x, losses)
+        else:
+            expected = with_round(hours[x[1]], x, losses).action(x, WITHOUT_NOISE)
+            settled = total.settle(x, losses, WITHOUT_NOISE)
+            assert np.array_equal(settled, np.atleast_1d(expected))
+        hours[x[1]].add(x, losses)
+        for each in (total, total.copy()):
+            leader = each.leader()
+            for context in HOURS:
+                alone = hours[context[1]].leader()(context)
+                assert np.array_equal(leader(context), np.atleast_1d(alone))
+            assert np.isclose(each.minima()[0], sum(part.minima()[0] for part in hours.values()))
+    assert not oracle.exact
+
+
+def test_sharing_by_key_goes_from_none_to_all():
+    subsets, contexts = hn.oracles.Subsets(4, 2), [(i, j) for i in range(2) for j in range(3)]
+    G = subsets.complexity([None])
+    for key, expected in (
+        (False, 6 * G), (True, G), (first, 2 * G), (second, 3 * G),
+    ):  # fmt: skip
+        oracle = PerContext(subsets, contexts, shared=key)
+        assert oracle.complexity(contexts) == pytest.approx(expected)
+        hn.checks.check_oracle(oracle)
+    with pytest.raises(hn.ParameterError, match="hashable key for each context"):
+        PerContext(subsets, contexts, shared=lambda context: context[5])
+    with pytest.raises(hn.ParameterError, match="hashable key for each context"):
+        PerContext(subsets, contexts, shared=lambda context: [context])
+    with pytest.raises(hn.ParameterError, match="list them"):
+        PerContext(subsets, shared=first)
+
+
+def test_a_class_shared_by_key_continues_from_a_file(tmp_path):
+    oracle = PerContext({x: TOWN[x[0]] for x in HOURS}, shared=second)
+    learner = hn.ContextSemiBanditFTPL(oracle, seed=0)
+
+    def play(each, seed):
+        rng, actions = np.random.default_rng(seed), []
+        for t in range(16):
+            actions.append(each.act(HOURS[t % len(HOURS)]).tolist())
+            each.update(rng.random(5)[actions[-1]])
+        return actions
+
+    play(learner, 0)
+    learner.save(tmp_path / "town")
+    with pytest.raises(hn.core.UntrustedError):
+        hn.load(tmp_path / "town")
+    again = hn.load(tmp_path / "town", trusted=[second])
+    assert play(learner, 1) == play(again, 1)
 
 
 def test_what_one_trip_meets_another_one_knows():

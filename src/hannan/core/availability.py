@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hannan.core.arrays import as_array, grown
 from hannan.core.errors import InfeasibleError, InputTypeError, LossError, ParameterError
-from hannan.core.oracle import WITHOUT_NOISE, Objective, available_in
+from hannan.core.oracle import WITHOUT_NOISE, Available, Objective, available_in
 from hannan.core.params import Parametrised
 from hannan.core.rounds import IntArray, OpenRound, context_key
 from hannan.core.state import Array, Count, DictOf, Key, Made, State
@@ -92,10 +92,11 @@ def available_to(learner: Any, available: Any) -> IntArray | None:
     sets = oracle is not None and oracle.chooses_sets
     if sets and not (restricts and learner._scores_actions):
         whose = type(oracle if restricts else learner).__name__
+        remedy = getattr(oracle, "to_close", None) if restricts else None
         raise ParameterError(
             "available= for sets of elements works with ContextFTPL and ContextSemiBanditFTPL, on "
-            f"policy classes whose objectives score each element; not with {whose}. Omit "
-            "available=, or use such a learner and policy class."
+            f"policy classes whose objectives score each element; not with {whose}. "
+            f"{remedy or 'Omit available=, or use such a learner and policy class.'}"
         )
     if learner.action_count is None:
         raise ParameterError(
@@ -154,6 +155,11 @@ def actions_among(oracle: Any, context: Any, elements: IntArray) -> IntArray:
     if not elements.size:
         raise InfeasibleError(f"{type(oracle).__name__} has no action: no element is available.")
     return elements
+
+
+def has_available(oracle: Any, context: Any, plays: Available) -> bool:
+    """Return whether a class of sets has a set of available elements, or may have one."""
+    return not hasattr(oracle, "has_available") or oracle.has_available(context, plays)
 
 
 def best_among(
@@ -287,7 +293,10 @@ class Availability(Stored):
         | None,
         restricted=Count(),
         by_score=Count(),
+        outside=Count(),
     )
+    outside: int = 0
+    """Restricted rounds with feedback in which the class of sets had no available set."""
 
     def __init__(self) -> None:
         self.costs: AvailableCosts | None = None  # from the first restricted round on
@@ -393,10 +402,13 @@ class Availability(Stored):
                 plays = np.where(charged, -1, plays)
         return baseline, np.flatnonzero(plays == opened.action)
 
-    def count(self, by_score: bool) -> None:
+    def count(self, by_score: bool, opened: OpenRound, oracle: Any) -> None:
         """Count a restricted round with feedback."""
         self.restricted += 1
         self.by_score += by_score
+        chose_set = by_score and not isinstance(opened.action, int)
+        if chose_set and not has_available(oracle, opened.context, opened.plays):
+            self.outside += 1
 
     def note(self, opened: OpenRound, losses: Any, full: bool) -> None:
         """Store the losses of available actions, from the first restricted round on."""

@@ -294,7 +294,7 @@ class Learner(Parametrised, ABC):
             self.rounds += 1
             self.oracle_calls += opened.calls
             if restricted:
-                sets.count(by_score)
+                sets.count(by_score, opened, self.oracle)
             if recorded:
                 if restricted or sets.costs is not None:
                     sets.note(opened, loss, self.feedback is Feedback.FULL)

@@ -48,7 +48,7 @@ from hannan.learners.perturbed_leader import (
     replay,
     shares,
 )
-from hannan.learners.shown_losses import check_full_losses
+from hannan.learners.shown_losses import check_full_losses, warn_of_empty_set
 from hannan.learners.statements import Certificate
 from hannan.learners.step_size import SelfTuned
 from hannan.perturbation import seed_key
@@ -192,6 +192,7 @@ class AdaptiveDiscount(Learner):
         self.seed = check_seed(self, seed)
         self.loss_range = loss_range
         self._range = check_loss_range(self, loss_range)
+        warn_of_empty_set(self, oracle, self._range)
         self._rates = self._check_discounts(discounts)
         # Index of the base learner with γ = 1.
         self._plain = self._rates.index(1.0) if 1.0 in self._rates else None

@@ -40,10 +40,15 @@ SELECTED = (
 def availability_notes(sets: Availability, closed: bool = False) -> list[str]:
     """Return notes on the meaning of regret if actions or elements were sometimes unavailable."""
     if closed and sets.restricted:
+        outside = (
+            f"in {_counted(sets.outside, 'round')} the policy class had no available set, and the "
+            "learner played an available set outside the class: the comparison is inexact"
+        )
         return [
             "in some rounds elements were unavailable, and the learner played the best set of "
             "available ones: no theorem applies; a policy that uses an unavailable element is "
-            "charged its loss when available"
+            "charged its loss when available",
+            *([outside] if sets.outside else []),
         ]
     how = ""
     if sets.by_score:

@@ -35,7 +35,7 @@ from hannan.learners.perturbed_leader import (
     starting_total,
 )
 from hannan.learners.prediction import GUESS, TRUST, Prediction
-from hannan.learners.shown_losses import check_full_losses
+from hannan.learners.shown_losses import check_full_losses, warn_of_empty_set
 from hannan.learners.statements import Certificate
 from hannan.learners.step_size import StepSize, step_size
 from hannan.perturbation import seed_key
@@ -168,6 +168,7 @@ class ContextFTPL(Learner):
         self.noise = check_choice(self, "noise", noise, ("fresh", "once"))
 
         self._range = check_loss_range(self, loss_range)
+        warn_of_empty_set(self, oracle, self._range)
         linear = not oracle.takes_functions and predictor is None
         nonnegative = linear and self._range[0] >= 0.0
         key = seed_key(seed)

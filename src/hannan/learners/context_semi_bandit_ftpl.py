@@ -55,7 +55,13 @@ from hannan.learners.perturbed_leader import (
     starting_total,
 )
 from hannan.learners.set_hint import SetHint
-from hannan.learners.shown_losses import Readings, check_known_range, check_seen, read_losses
+from hannan.learners.shown_losses import (
+    Readings,
+    check_known_range,
+    check_seen,
+    read_losses,
+    warn_of_empty_set,
+)
 from hannan.learners.statements import SemiBanditCertificate
 from hannan.learners.step_size import StepSize, step_size
 from hannan.perturbation import seed_key
@@ -248,6 +254,7 @@ class ContextSemiBanditFTPL(Learner):
         self.clip = clip
 
         self._range = check_known_range(self, loss_range)
+        warn_of_empty_set(self, oracle, self._range)
         if oracle.n_actions is None and not oracle.takes_items:
             raise ParameterError(
                 "ContextSemiBanditFTPL needs the number of actions: pass n_actions= to "

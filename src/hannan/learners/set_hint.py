@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Oracle, Predictor
+from hannan.core.availability import has_available
 from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.core.predictor import check_guess
 from hannan.core.state import require
@@ -70,6 +71,8 @@ class SetHint(Hint):
         bounds = check_bounds(predictor, predictor.predict(context), K)
         opened.advice = self._empty.action(context, WITHOUT_NOISE, bounds, opened.plays)
         opened.calls += 1
+        if not has_available(self._empty.oracle, context, opened.plays):
+            return  # the set comes from outside the class, and no draw would contain it
         share = self.trust.probability(self, n, G, True, self._kept)
         if share is None:
             opened.refused = True

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import math
+import warnings
 from typing import Any, NamedTuple
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,8 @@ from hannan.core.validation import (
     too_large,
 )
 from hannan.kernels.losses import LARGEST
+
+_WARNED: WeakSet[Any] = WeakSet()  # oracles whose empty set a warning has named
 
 
 def check_full_losses(
@@ -124,6 +128,20 @@ def read_losses(action: Action, loss: Any, loss_range: LossRange, clip: bool) ->
     if missing is not None:
         losses = np.where(missing, min(loss_range[0], 0.0), losses)
     return Readings(losses, missing, clipped)
+
+
+def warn_of_empty_set(owner: object, oracle: Any, loss_range: LossRange) -> None:
+    """Raise a `UserWarning` if no loss is negative, so that the empty set is the best action."""
+    remedy = getattr(oracle, "empty_remedy", None)
+    harmless = loss_range[0] < 0.0 or remedy is None or oracle.takes_functions
+    if not harmless and oracle not in _WARNED:
+        _WARNED.add(oracle)
+        warnings.warn(
+            f"{type(oracle).__name__} may choose the empty set, and with loss_range={loss_range} "
+            f"no set is better: {type(owner).__name__} will learn to choose nothing. If elements "
+            f"earn up to R, report -reward with loss_range=(-R, 0). Otherwise use {remedy}.",
+            stacklevel=4,  # the line that makes the learner
+        )
 
 
 def check_known_range(owner: object, given: Any) -> LossRange:

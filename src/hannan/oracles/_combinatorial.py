@@ -43,6 +43,7 @@ class SetOracle(Oracle):
     """Largest number of elements in an action."""
     least: int
     """Smallest number of elements in an action."""
+    _fuller = "a class without the empty set"
 
     def _set_size(self, n_actions: int, rank: int, antichain: bool) -> None:
         self.n_actions = n_actions
@@ -53,6 +54,11 @@ class SetOracle(Oracle):
         # An int cannot represent the empty set. So if the empty set is feasible, actions are
         # arrays, and learners must not treat them as choices of exactly one element.
         self.max_chosen = 1 if self._single else max(2, rank)
+
+    @property
+    def empty_remedy(self) -> str | None:
+        """The change that excludes the empty set, if it is an action of a class with others."""
+        return None if self.least or not self.rank else self._fuller
 
     @property
     def contexts(self) -> tuple[None]:
@@ -139,10 +145,9 @@ class SetOracle(Oracle):
                 return numbers
         raise refuse(self, "action", f"distinct elements, integers from 0 to {n - 1}", action)
 
-    @property
-    def _resampling(self) -> Resampling | None:
-        """A kernel like `kernels.subsets.resample` with its arguments between the scale and the
-        elements; None without such a kernel."""
+    def _resampling(self, costs: FloatArray) -> Resampling | None:
+        """Return a kernel like `kernels.subsets.resample`, or None, and its arguments between the
+        scale and the elements."""
         return None
 
     @abstractmethod
@@ -221,8 +226,12 @@ class SetObjective(Solved):
         oracle, costs = self.oracle, self._costs(plus, available)
         chosen = self._choose(costs, draw)
         if available is not None and len(chosen) < oracle.least:
-            raise oracle.infeasible(costs)
+            chosen = self._other_choice(costs, plus, available)
         return oracle.action(chosen)
+
+    def _other_choice(self, costs: FloatArray, plus: Plus, available: Any) -> Elements:
+        """Return a choice outside the class if it has no available set; by default, raise."""
+        raise self.oracle.infeasible(costs)
 
     settle = solve_then_add
 
@@ -249,11 +258,11 @@ class SetObjective(Solved):
     def _resampler(
         self, context: Any, elements: Elements, draw: Draw, plus: Plus, available: Available
     ) -> tuple[Resample, Blocks] | None:
-        resampling = self.oracle._resampling
+        costs = self._costs(plus, available)
+        resampling = self.oracle._resampling(costs)
         if resampling is None or self._replaces(available):
             return None
         kernel, own = resampling
-        costs = self._costs(plus, available)
 
         def resample(block: Any, start: int, stop: int, *counts: Any) -> tuple[int, int]:
             return kernel(costs, block, start, stop, draw.scale, *own, elements, *counts)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from hannan.core import InfeasibleError, InputTypeError, ParameterError
 from hannan.core.arrays import as_list, columns_of, is_frame, missing
 from hannan.core.state import State
 from hannan.core.stored import Stored
+from hannan.kernels import routes as kernel
 
 Indices = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -32,7 +33,13 @@ class Graph(NamedTuple):
 
 def read_graph(owner: str, given: Any, directed: bool) -> Graph:
     """Read a networkx graph, a table with a column for each end, two arrays, or a list of pairs."""
-    nodes, edges = _nodes_and_edges(owner, given, directed)
+    if isinstance(given, StoredGraph) and given.directed == directed:
+        return given.as_read
+    return _read(owner, given, directed)
+
+
+def _read(owner: str, network: Any, directed: bool) -> Graph:
+    nodes, edges = _nodes_and_edges(owner, network, directed)
     if not edges:
         raise ParameterError(f"{owner} needs a graph with at least one edge; got one without any.")
     try:
@@ -83,6 +90,18 @@ class StoredGraph(Stored):
     multi: bool
     stored = State()
 
+    @classmethod
+    def of(cls, graph: Graph, multi: bool) -> StoredGraph:
+        """Make a directed graph that need not be read again."""
+        stored = cls(graph.nodes, graph.edges, True, multi)
+        vars(stored)["as_read"] = graph
+        return stored
+
+    @cached_property
+    def as_read(self) -> Graph:
+        """Numbers of nodes and edges, read once for all oracles that share the graph."""
+        return _read("A stored graph", self, self.directed)
+
     def is_directed(self) -> bool:
         """Return whether edges have a direction."""
         return self.directed
@@ -106,6 +125,8 @@ class Links(list[tuple[Any, ...]]):
 
 def as_read(given: Any, graph: Graph) -> Any:
     """Return a graph for a file in the state in which it was read, without later changes."""
+    if isinstance(given, StoredGraph):
+        return given
     if isinstance(given, list):
         return graph.edges
     if not (hasattr(given, "is_directed") and hasattr(given, "edges")):
@@ -176,23 +197,17 @@ def between(
     rank[order] = np.arange(n)
     # In order of rank the tail of an edge is reached before the edge is.
     upwards = edges[np.argsort(rank[graph.tail[edges]], kind="stable")]
-    tails, heads = graph.tail[upwards].tolist(), graph.head[upwards].tolist()
-    ahead = [False] * n
-    ahead[source] = True
-    for u, v in zip(tails, heads, strict=True):
-        if ahead[u]:
-            ahead[v] = True
+    tails, heads = graph.tail[upwards], graph.head[upwards]
+    ahead, behind = np.zeros((2, n), dtype=bool)
+    ahead[source] = behind[target] = True
+    kernel.spread(tails, heads, ahead)
+    kernel.spread(heads[::-1].copy(), tails[::-1].copy(), behind)
     if not ahead[target]:
         raise InfeasibleError(
             f"No path leads from {graph.nodes[source]!r} to {graph.nodes[target]!r}: "
-            f"{sum(ahead)} of {n} nodes can be reached from the source."
+            f"{ahead.sum()} of {n} nodes can be reached from the source."
         )
-    behind = [False] * n
-    behind[target] = True
-    for u, v in zip(reversed(tails), reversed(heads), strict=True):
-        if behind[v]:
-            behind[u] = True
-    inside = np.array(ahead) & np.array(behind)
+    inside = ahead & behind
     kept = edges[inside[graph.tail[edges]] & inside[graph.head[edges]]]
     nodes = order[inside[order]][::-1]
     place = np.empty(n, np.int64)
@@ -224,10 +239,13 @@ def with_detours(
     """Make layers of nodes, one for each number of detours; a detour leads to the next layer."""
     n = len(graph.nodes)
     leaves = (graph.tail != target) & (graph.head != source)
-    pieces = [(edge, d, d) for d in range(detours + 1) for edge in np.flatnonzero(usable & leaves)]
-    pieces += [(edge, d, d + 1) for d in range(detours) for edge in np.flatnonzero(astray & leaves)]
-    pieces.sort()  # ties go to the edge listed first
-    edge, before, after = np.array(pieces, np.int64).reshape(-1, 3).T
+    straight, aside = np.flatnonzero(usable & leaves), np.flatnonzero(astray & leaves)
+    edge = np.concatenate([np.tile(straight, detours + 1), np.tile(aside, detours)])
+    numbers = np.arange(detours + 1)
+    before = np.concatenate([numbers.repeat(straight.size), numbers[:-1].repeat(aside.size)])
+    after = before + (np.arange(len(edge)) >= straight.size * (detours + 1))
+    order = np.lexsort((after, before, edge))  # ties go to the edge listed first
+    edge, before, after = edge[order], before[order], after[order]
     tail = before * n + graph.tail[edge]
     head = np.where(graph.head[edge] == target, target, after * n + graph.head[edge])
     nodes = graph.nodes * (detours + 1)
@@ -241,15 +259,8 @@ def topological_order(graph: Graph, edges: Indices) -> Indices:
     """Sort nodes topologically; a cycle raises `ParameterError`, which names the cycle."""
     n = len(graph.nodes)
     by_tail = edges[np.argsort(graph.tail[edges], kind="stable")]
-    first = np.searchsorted(graph.tail[by_tail], np.arange(n + 1)).tolist()
-    heads = graph.head[by_tail].tolist()
-    missing = np.bincount(graph.head[edges], minlength=n).tolist()
-    order = [v for v in range(n) if missing[v] == 0]
-    for u in order:  # grows during the loop
-        for v in heads[first[u] : first[u + 1]]:
-            missing[v] -= 1
-            if missing[v] == 0:
-                order.append(v)
+    first = np.searchsorted(graph.tail[by_tail], np.arange(n + 1))
+    order, missing = kernel.topological_order(first, graph.head[by_tail])
     if len(order) < n:
         cycle = " → ".join(repr(node) for node in _cycle(graph, edges, missing))
         raise ParameterError(
@@ -257,10 +268,10 @@ def topological_order(graph: Graph, edges: Indices) -> Indices:
             "of the cycle, or use Paths.towards(graph, source, target, weight=…), which takes any "
             "graph and uses the links that lead closer to the target."
         )
-    return np.array(order, np.int64)
+    return np.asarray(order)
 
 
-def _cycle(graph: Graph, edges: Indices, missing: Sequence[int]) -> list[Any]:
+def _cycle(graph: Graph, edges: Indices, missing: Indices) -> list[Any]:
     """Find a cycle: each remaining node has a remaining predecessor, so walk back to a repeat."""
     before: dict[int, int] = {}
     for u, v in zip(graph.tail[edges].tolist(), graph.head[edges].tolist(), strict=True):

@@ -7,9 +7,10 @@ import inspect
 import math
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hannan.core import (
     Action,
@@ -22,7 +23,7 @@ from hannan.core import (
     Policy,
 )
 from hannan.core.arrays import check_comparable
-from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
+from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Noise, Plus, with_round
 from hannan.core.policy import loss_of
 from hannan.core.state import Array, Context, Numbered, Part, State
 from hannan.core.validation import FloatArray, check_integer, check_positive
@@ -48,6 +49,10 @@ class FunctionOracle(Oracle):
 
     A function of one argument, `solve(losses)`, is a problem without contexts: it takes the K
     totals and returns the action itself.
+
+    For the option `available=` of `act`, write `solve(losses, available)` or `solve(contexts,
+    losses, available)`: the argument of this name gets K booleans, the elements that actions may
+    contain in this round (on all contexts). If no action is left, raise `InfeasibleError`.
 
     Parameters
     ----------
@@ -101,7 +106,17 @@ class FunctionOracle(Oracle):
     >>> total.add(None, np.array([-1.0, -2.0, 0.5, -0.1]))
     >>> total.leader()()
     array([1, 3])
+
+    The cheapest two of the elements that are available today:
+
+    >>> def solve(losses, available):
+    ...     return np.argsort(np.where(available, losses, np.inf), kind="stable")[:2]
+    >>> pairs = hn.oracles.FunctionOracle(solve, n_actions=4, max_chosen=2)
+    >>> hn.ContextFTPL(pairs, seed=0).act(available=[1, 2, 3])
+    array([1, 2])
     """
+
+    to_close = "Let your solver take the available elements: solve(…, available)."
 
     def __init__(
         self,
@@ -129,7 +144,7 @@ class FunctionOracle(Oracle):
         self.time_limit = optional(check_positive, self, "time_limit", time_limit)
         approximate = self.time_limit is not None or (self.shift and not self.antichain)
         self.exact = check_flag(self, "exact", exact) and not approximate  # type: ignore[misc]
-        self._alone = _takes_losses_only(solve, timed=self.time_limit is not None)
+        self._alone, self.closes = _arguments(solve, timed=self.time_limit is not None)
         # In the class and not in the total: feasible policies of one total are feasible for all.
         # Only calls that run out of time read them.
         self._last: deque[UserPolicy] = deque(maxlen=_KEPT)
@@ -171,12 +186,19 @@ class FunctionOracle(Oracle):
             return None
         return len(contexts) * math.log(self.n_actions)
 
-    def policy(self, contexts: list[Any], losses: FloatArray) -> UserPolicy:
+    def policy(
+        self, contexts: list[Any], losses: FloatArray, today: Today | None = None
+    ) -> UserPolicy:
         """Call the solver for totals [d, K], which it may change; return its policy."""
         given = losses
         if self.shift and losses.size:
             given = losses - np.minimum(losses.min(axis=1, keepdims=True), 0.0)
-        limits = {} if self.time_limit is None else {"time_limit": self.time_limit}
+        limits: dict[str, Any] = {}
+        if self.time_limit is not None:
+            limits["time_limit"] = self.time_limit
+        if self.closes:
+            everything = np.ones(losses.shape[1], dtype=bool)
+            limits["available"] = everything if today is None else today.is_open.copy()
         kept = losses.copy(), list(contexts)
         if self._alone:
             row = given[0].copy() if len(given) else np.zeros(losses.shape[1])
@@ -190,9 +212,9 @@ class FunctionOracle(Oracle):
         else:
             found = self.solve(contexts, given, **limits)
         if found is None and self.time_limit is not None:
-            return self._best_known(*kept)
+            return self._best_known(*kept, today)
         policy = UserPolicy(found, kept[0].shape[1] or None, self.max_chosen)
-        if self._alone and self.equal_size and self.max_chosen > 1:
+        if self._alone and self.equal_size and self.max_chosen > 1 and today is None:
             self._check_size(policy(None))
         if self.time_limit is not None:
             self._last.append(policy)
@@ -208,14 +230,39 @@ class FunctionOracle(Oracle):
                 f"{self._size} elements before and {size} now. Leave equal_size out."
             )
 
-    def _best_known(self, losses: FloatArray, contexts: list[Any]) -> UserPolicy:
+    def _best_known(
+        self, losses: FloatArray, contexts: list[Any], today: Today | None
+    ) -> UserPolicy:
         """Return the best of the most recent policies."""
-        if not self._last:
+        known = [policy for policy in self._last if today is None or today.allows(policy)]
+        if not known:
             raise InfeasibleError(
                 f"solve found no action in time_limit={self.time_limit} seconds, in this call or "
                 "before. Increase time_limit, or let solve return any feasible action."
             )
-        return min(self._last, key=lambda policy: _value(policy, contexts, losses))
+        return min(known, key=lambda policy: _value(policy, contexts, losses))
+
+
+class Today(NamedTuple):
+    """Context of a round, and the available elements."""
+
+    context: Any
+    is_open: NDArray[np.bool_]
+
+    def allows(self, policy: Policy) -> bool:
+        """Return whether the action of a policy is available."""
+        return bool(self.is_open[policy(self.context)].all())
+
+    def play(self, policy: Policy) -> Action:
+        """Return the action of a policy; raise `ParameterError` if it is not available."""
+        action = policy(self.context)
+        if not self.allows(policy):
+            shut = [k for k in np.atleast_1d(action).tolist() if not self.is_open[k]]
+            raise ParameterError(
+                f"solve chose {action!r}, but {shut} are not available in this round. An action "
+                "may contain only elements k with available[k]: add this constraint to solve."
+            )
+        return action
 
 
 class _Always:
@@ -287,6 +334,7 @@ class FunctionObjective(Total):
 
     def __init__(self, oracle: FunctionOracle) -> None:
         self.oracle = oracle
+        self.scored = oracle.closes
         self._rows = ContextRows(oracle.n_actions or 0)
 
     @property
@@ -301,6 +349,16 @@ class FunctionObjective(Total):
                 f"{len(losses)}."
             )
         self._rows.add(context, losses)
+
+    def action(
+        self, context: Hashable, draw: Draw, plus: Plus = None, available: Available = None
+    ) -> Action:
+        if available is None or not self.scored:
+            return super().action(context, draw, plus, available)
+        total: Any = self if plus is None else with_round(self, context, plus)
+        today = Today(context, available == np.arange(len(available)))
+        contexts, losses = total._problem(draw)
+        return today.play(self.oracle.policy(contexts, losses, today))
 
     def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         problems = (self._problem(draw.later(i)) for i in range(count))
@@ -351,18 +409,22 @@ def _value(policy: Policy, contexts: Sequence[Any], losses: FloatArray) -> float
     return sum(loss_of(row, policy(x)) for x, row in zip(contexts, losses, strict=True))
 
 
-def _takes_losses_only(solve: Any, timed: bool) -> bool:
-    """Return whether a function has one argument or two, not counting `time_limit`."""
+def _arguments(solve: Any, timed: bool) -> tuple[bool, bool]:
+    """Return whether a function takes only losses, and whether it takes `available`.
+
+    `time_limit` and `available` do not count as arguments.
+    """
     try:
         parameters = inspect.signature(solve).parameters.values()
     except (TypeError, ValueError):  # some functions written in C have no signature
-        return False
+        return False, False
     if timed and not any(p.name == "time_limit" or p.kind is p.VAR_KEYWORD for p in parameters):
         raise ParameterError(
             "With time_limit= FunctionOracle calls solve(…, time_limit=seconds). Add this argument "
             "to your function."
         )
-    others = [p for p in parameters if p.name != "time_limit" and p.kind is not p.VAR_KEYWORD]
+    options = "time_limit", "available"
+    others = [p for p in parameters if p.name not in options and p.kind is not p.VAR_KEYWORD]
     places = [p for p in others if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     needed = [p.name for p in others if p.default is p.empty and p.kind is not p.VAR_POSITIONAL]
     any_number = any(p.kind is p.VAR_POSITIONAL for p in others)
@@ -371,4 +433,5 @@ def _takes_losses_only(solve: Any, timed: bool) -> bool:
             "FunctionOracle calls solve(losses) or solve(contexts, losses); this function needs "
             f"{', '.join(needed) or 'no arguments'}. functools.partial sets other arguments."
         )
-    return not any_number and (len(needed) == 1 or len(places) == 1)
+    closes = any(p.name == "available" for p in parameters)
+    return not any_number and (len(needed) == 1 or len(places) == 1), closes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from hannan.core.validation import FloatArray, check_not_negative, check_positiv
 from hannan.kernels.ilp_search import in_units, shut
 from hannan.oracles._combinatorial import Elements, SetObjective, SetOracle, SetPolicy, optional
 from hannan.oracles._relaxation import INTEGRAL, Relaxation
+from hannan.oracles.per_context import PerContext
 
 Rows = tuple[Any, FloatArray, FloatArray]  # a matrix, and lower and upper bounds of its rows
 
@@ -78,6 +79,8 @@ class LinearProgram(SetOracle):
     [huangfu2018]
     """
 
+    _fuller = "a constraint that requires elements"
+
     def __init__(
         self,
         A_ub: Any = None,
@@ -113,6 +116,63 @@ class LinearProgram(SetOracle):
         self._known: Elements = self._first_point(K)
         most, least = self._extent(K)
         self._set_size(K, most, antichain=most == least)
+        self.least = least
+
+    @classmethod
+    def per_context(
+        cls,
+        A_ub: Any = None,
+        b_ub: Any = None,
+        A_eq: Any = None,
+        b_eq: Any = None,
+        *,
+        shared: bool | Callable[[Any], Hashable] = False,
+        time_limit: float | None = None,
+        gap: float = 0.0,
+    ) -> PerContext:
+        """Make a program for each context, whose right-hand sides depend on the context.
+
+        Budgets, capacities and demands change by day, but the elements and the matrices do not.
+
+        Parameters
+        ----------
+        A_ub, A_eq
+            Matrices, as in `LinearProgram`.
+        b_ub, b_eq
+            Right-hand sides: a mapping from each context to its right-hand side, or numbers for all
+            contexts. At least one of them is a mapping. The contexts are the keys.
+        shared
+            Whether the losses of elements do not depend on the context, as in `PerContext`.
+        time_limit, gap
+            Limits of the solver, as in `LinearProgram`.
+
+        Examples
+        --------
+        Values of 4, 3 and 2, and the budget of the day:
+
+        >>> import hannan as hn
+        >>> days = hn.oracles.LinearProgram.per_context(
+        ...     [[3, 2, 2]], {"poor": [2], "rich": [5]}, shared=True)
+        >>> total = days.objective()
+        >>> total.add("poor", -np.array([4.0, 3.0, 2.0]))
+        >>> total.leader()("poor"), total.leader()("rich")
+        (array([1]), array([0, 1]))
+        """
+        tables = [b for b in (b_ub, b_eq) if isinstance(b, Mapping)]
+        if not tables or any(table.keys() != tables[0].keys() for table in tables):
+            raise ParameterError(
+                "LinearProgram.per_context needs b_ub or b_eq as a mapping from each context to "
+                "its right-hand side, with the same keys if both are mappings. Without contexts "
+                "use LinearProgram."
+            )
+        programs = {}
+        for context in tables[0]:
+            low, equal = (b[context] if isinstance(b, Mapping) else b for b in (b_ub, b_eq))
+            try:
+                programs[context] = cls(A_ub, low, A_eq, equal, time_limit=time_limit, gap=gap)
+            except InfeasibleError as error:
+                raise InfeasibleError(f"On context {context!r}: {error}") from None
+        return PerContext(programs, shared=shared)
 
     def objective(self) -> ProgramObjective:
         return ProgramObjective(self)
@@ -257,7 +317,11 @@ def _constraints(name: str, matrix: Any, bounds: Any, equal: bool) -> Rows | Non
         rows = matrix.tocsr().astype(np.float64) if sparse else as_floats(matrix).copy()
         right = as_floats(bounds).copy()
     except (TypeError, ValueError):
-        raise InputTypeError(f"A_{name} and b_{name} must be numbers, [n, K] and [n].") from None
+        by_context = " For b by context use LinearProgram.per_context."
+        raise InputTypeError(
+            f"A_{name} and b_{name} must be numbers, [n, K] and [n]."
+            f"{by_context if isinstance(bounds, Mapping) else ''}"
+        ) from None
     if rows.ndim != 2 or 0 in rows.shape or right.shape != (rows.shape[0],):
         raise ParameterError(
             f"A_{name} must be [n, K] and b_{name} [n]; got shapes {rows.shape} and {right.shape}."

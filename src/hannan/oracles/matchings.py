@@ -25,7 +25,8 @@ class Matchings(SetOracle):
     Element :math:`i \cdot n_\mathrm{right} + j` pairs i on the left with j on the right; if only
     some pairs are possible, the elements are the `edges` given. An action pairs each member of the
     smaller side with a different member of the larger side, or with `everyone=False` the best
-    number of members. The leader is the cheapest assignment for the totals
+    number of members. If some pairs are unavailable, the sides are those of today: the members
+    with an available pair. The leader is the cheapest assignment for the totals
     :math:`\sum_s \ell_s(i, j)` of any sign, found by SciPy's `linear_sum_assignment` (shortest
     augmenting paths). SciPy breaks ties; the choice is a function of the totals.
 
@@ -71,6 +72,8 @@ class Matchings(SetOracle):
     [crouse2016]
     """
 
+    _fuller = "everyone=True"
+
     def __init__(
         self,
         n_left: int,
@@ -92,6 +95,7 @@ class Matchings(SetOracle):
         ]
         self._cells = self._places(edges)
         self._set_size(len(self._cells), min(n_left, n_right), antichain=self.everyone)
+        self.least = int(self.everyone)  # today's sides may be smaller
         if edges is not None and self.everyone:
             self._solve(np.zeros(len(self._cells)))  # raises without a complete assignment
 
@@ -149,9 +153,19 @@ class Matchings(SetOracle):
         each = log[large] - log[large - k] + log[small] - log[k] - log[small - k]
         return float(np.logaddexp.reduce(each))
 
-    @property
-    def _resampling(self) -> Resampling:
-        return kernel.resample, (*self._table, np.inf if self.everyone else 0.0)
+    def _resampling(self, costs: FloatArray) -> Resampling:
+        if not self.everyone:
+            return kernel.resample, (*self._table, 0.0)
+        rows, columns, *sizes = self._table
+        is_open = np.isfinite(costs)
+        if not is_open.all():  # today's members, and a column that is never chosen
+            sides = [np.unique(side[is_open], return_inverse=True)[1] for side in (rows, columns)]
+            sides.sort(key=np.max)
+            n, m = (int(side.max()) + 1 for side in sides)
+            rows, columns = np.zeros(len(costs), np.intp), np.full(len(costs), m)
+            rows[is_open], columns[is_open] = sides
+            sizes = [n, m + 1]
+        return kernel.resample, (rows, columns, *sizes, np.inf)
 
     @cached_property
     def _table(self) -> tuple[Elements, Elements, int, int]:
@@ -169,29 +183,43 @@ class Matchings(SetOracle):
         if self.edges is not None:
             table = np.full(self.n_left * self.n_right, most)
             table[self._cells] = np.minimum(costs, most)
+        table = table.reshape(self.n_left, self.n_right)
+        left, right = (np.arange(n) for n in table.shape)
+        if self.everyone and np.isinf(costs).any():  # today's members only
+            is_open = np.isfinite(table)
+            left, right = (np.flatnonzero(is_open.any(axis=axis)) for axis in (1, 0))
+            table = table[np.ix_(left, right)]
         try:
-            left, right = linear_sum_assignment(table.reshape(self.n_left, self.n_right))
+            rows, columns = linear_sum_assignment(table)
         except ValueError:
             raise self.infeasible(costs) from None
-        cells = left * self.n_right + right
+        cells = left[rows] * self.n_right + right[columns]
         if not self.everyone:
-            cells = cells[table[cells] < most]
+            cells = cells[table.ravel()[cells] < most]
         return np.sort(cells if self.edges is None else self._elements[cells])
 
     def infeasible(self, costs: FloatArray) -> InfeasibleError:
+        from scipy.optimize import linear_sum_assignment
+
         shut = np.isinf(costs)
-        sizes, cells = (self.n_left, self.n_right), np.divmod(self._cells[~shut], self.n_right)
-        alone = [
-            names[i]
-            for names, size, paired in zip(self._sides, sizes, cells, strict=True)
-            for i in np.setdiff1d(np.arange(size), paired).tolist()
-            if size == self.rank
-        ]
-        who = ", ".join(map(repr, alone[:8])) or "somebody"
+        if shut.all():
+            return InfeasibleError(
+                "No assignment: no pair is available. Make one available, or skip the round."
+            )
+        table = np.ones((self.n_left, self.n_right), dtype=bool)  # impossible pairs
+        table.ravel()[self._cells[~shut]] = False
+        sides = [np.arange(n) for n in table.shape]
+        if shut.any():
+            sides = [np.flatnonzero(~table.all(axis=axis)) for axis in (1, 0)]
+        smaller = int(len(sides[0]) > len(sides[1]))
+        cells = np.transpose(linear_sum_assignment(table))
+        paired = [pair[smaller] for pair in cells.tolist() if not table[tuple(pair)]]
+        alone = [self._sides[smaller][i] for i in np.setdiff1d(sides[smaller], paired).tolist()]
         closed = f" without the {shut.sum()} pairs that are not available" if shut.any() else ""
         return InfeasibleError(
-            f"No assignment pairs everyone on the smaller side{closed}: nobody is left for {who}. "
-            "Matchings(…, everyone=False) may leave some of them unpaired."
+            f"No assignment pairs everyone on the smaller side{closed}: nobody is left for "
+            f"{', '.join(map(repr, alone[:8]))}. Matchings(…, everyone=False) may leave some of "
+            "them unpaired; then report rewards up to R as losses in (-R, 0)."
         )
 
     def _places(self, edges: Any) -> NDArray[np.intp]:

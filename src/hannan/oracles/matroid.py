@@ -53,6 +53,8 @@ class Matroid(SetOracle):
     array([2, 3])
     """
 
+    _fuller = "bases=True"
+
     def __init__(self, n: int, independent: Test, bases: bool = True, checks: int = 32) -> None:
         self.n = check_integer(self, "n", n, 1)
         if not callable(independent):

@@ -51,6 +51,8 @@ class PartitionMatroid(SetOracle):
     array([1, 2, 4])
     """
 
+    _fuller = "bases=True"
+
     def __init__(
         self,
         groups: Sequence[Hashable] | NDArray[Any],
@@ -93,8 +95,7 @@ class PartitionMatroid(SetOracle):
         parts = zip(np.diff(self._starts), self.quotas, strict=True)
         return sum(mean_of_largest(int(size), int(c), self.bases) for size, c in parts)
 
-    @property
-    def _resampling(self) -> Resampling:
+    def _resampling(self, costs: FloatArray) -> Resampling:
         groups = self._order, self._starts, self._codes, self.quotas, self._below
         return partition_resample, groups
 

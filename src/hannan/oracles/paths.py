@@ -12,10 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from hannan.core import Action, InfeasibleError, ParameterError, Policy
 from hannan.core.arrays import as_array
 from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Noise, Plus
-from hannan.core.state import State
+from hannan.core.state import Array, State
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.kernels import paths as kernel
+from hannan.kernels import routes
 from hannan.kernels.lanes import WIDTH
+from hannan.networks import by_head
 from hannan.oracles._combinatorial import (
     Elements,
     Resampling,
@@ -26,7 +28,7 @@ from hannan.oracles._combinatorial import (
     prefix_sums,
 )
 from hannan.oracles._edges import Graph, as_read, read_graph, with_detours, without_detours
-from hannan.oracles._towards import towards
+from hannan.oracles._towards import Network, as_pairs, check_weights, read_network, towards
 from hannan.perturbation import Blocks, LaplaceNoise
 
 _BATCH = 2**16  # number of path edges in memory at a time
@@ -60,11 +62,18 @@ class Paths(SetOracle):
         source to target, have an entry in the loss vector and are never chosen. Default: None, for
         all edges.
     astray, detours
-        Booleans, whether each edge that is not usable may be used on a detour (default: all), and
-        the largest number of such edges on a path (default: 0). Usable edges must have no cycle;
-        other edges may. With detours the leader is a best *walk* without its parts between two
-        visits of a node. It is a best path if no total is negative; otherwise it need not be, so
-        `exact` is False. `minima` are the minima over walks, which are never larger.
+        Booleans, whether each edge that is not usable may be used on a detour (default: all with
+        `detours`, otherwise none), and the largest number of such edges on a path (default: 0).
+        Two rows of booleans also allow edges against their direction. Usable edges must have no
+        cycle; other edges may. With detours the leader is a best *walk* without its parts between
+        two visits of a node. It is a best path if no total is negative; otherwise it need not be,
+        so `exact` is False. `minima` are the minima over walks, which are never larger.
+    weight
+        Prior loss of each edge, in any unit, for rounds in which unavailable edges leave no path
+        of the class. If `astray` edges may be used, the learner then takes the shortest open path
+        along all edges. The length of an edge is its total without noise (0 if negative), or its
+        weight, in the unit of the totals, if the total is 0. Such a path is not a leader: no
+        theorem applies, and the certificate counts these rounds. Default: 1 for each edge.
 
     Attributes
     ----------
@@ -95,6 +104,7 @@ class Paths(SetOracle):
         *,
         astray: ArrayLike | None = None,
         detours: int = 0,
+        weight: ArrayLike | None = None,
     ) -> None:
         self.graph = graph
         self.source = source
@@ -102,6 +112,7 @@ class Paths(SetOracle):
         self.usable = usable
         self.astray = astray
         self.detours = check_integer(self, "detours", detours, 0)
+        self.weight = weight
         self._graph: Graph = read_graph("Paths", graph, directed=True)
         self.edges = self._graph.edges
         self.n_actions = len(self.edges)
@@ -111,20 +122,28 @@ class Paths(SetOracle):
                 f"Paths needs different nodes as source and target; both are {source!r}."
             )
         allowed = _as_mask(self, "usable", usable, self.n_actions)
-        self._arcs = without_detours(self._graph, allowed, *ends)
+        others = self._others(allowed)
         if self.detours:
-            others = _as_mask(self, "astray", astray, self.n_actions) & ~allowed
             layers = min(self.detours, len(self._graph.nodes))  # no path has more edges
-            self._arcs = with_detours(self._graph, allowed, others, layers, *ends)
+            self._arcs = with_detours(self._graph, allowed, others[0], layers, *ends)
             self.exact = False  # type: ignore[misc]
+        else:
+            self._arcs = without_detours(self._graph, allowed, *ends)
+        self._ways = np.stack([allowed | others[0], others[1]])
+        self._weight = np.ones(self.n_actions)
+        if weight is not None:
+            self._weight = check_weights("Paths", weight, self.edges)
         self._start, self._head, self._cell, _, self._ids = self._arcs
         most = int(kernel.longest(self._start, self._head))
-        self._set_size(self.n_actions, most if self.detours == 0 else max(2, most), antichain=True)
+        self._set_size(self.n_actions, max(2, most) if others.any() else most, antichain=True)
         self.least = 1
         self._place = np.full(self.n_actions, -1, np.int64)
         self._place[self._ids] = np.arange(len(self._ids))
         self._cells = self._place.copy()
         self._cells[self._cells < 0] = np.arange(len(self._ids), self.n_actions)
+        # Edges outside the class, whose totals matter if it has no open path.
+        self._reroutes = bool(others.any())
+        self._outside = np.flatnonzero(self._place < 0) if self._reroutes else self._ids[:0]
 
     @classmethod
     def towards(
@@ -146,6 +165,10 @@ class Paths(SetOracle):
         leaders are exactly the best paths along these links. The possible gain of other paths
         depends on the errors of the weights. All links stay in the loss vector, in their order.
 
+        If unavailable links leave no such path, the learner takes the shortest open path of the
+        whole network by the totals so far (`Paths`, parameter `weight`). `InfeasibleError` means
+        that the network has no open path.
+
         Parameters
         ----------
         network
@@ -158,9 +181,9 @@ class Paths(SetOracle):
             Name of an edge attribute or of a column, or a number for each edge. Default: the
             free-flow times of a `RoadNetwork`, and 1 for each edge of other networks.
         detours
-            Largest number of links of a path that do not lead closer. If it is positive, leaders
-            are best walks without loops, and the class is not `exact`; see `Paths`. Only for
-            directed networks. Default: 0.
+            Largest number of links of a path that do not lead closer, if links are available. If
+            it is positive, leaders are best walks without loops, and the class is not `exact`; see
+            `Paths`. Only for directed networks. Default: 0.
         zones
             Nodes that may be a source or a target, but that paths must not pass through. Default:
             the zones of the network.
@@ -186,15 +209,95 @@ class Paths(SetOracle):
         >>> total.leader().route
         ['a', 'c', 'd']
         """
-        found = towards(network, target, weight, zones)
-        if not detours:
-            return cls(found.graph, source, target, found.usable)
-        if found.astray is None:
+        network = read_network(network, weight, zones)
+        return cls._towards(network, source, target, detours)
+
+    @classmethod
+    def many(
+        cls,
+        network: Any,
+        pairs: Iterable[tuple[Hashable, Hashable]],
+        *,
+        weight: Any = None,
+        detours: int = 0,
+        zones: Iterable[Hashable] | None = None,
+    ) -> dict[tuple[Hashable, Hashable], Self]:
+        """Make `towards` for several pairs (source, target), and read the network only once.
+
+        Returns
+        -------
+        dict
+            Paths of each pair, for `PerContext`.
+
+        Examples
+        --------
+        >>> import hannan as hn
+        >>> roads = [("a", "b"), ("b", "a"), ("b", "c"), ("c", "b")]
+        >>> trips = hn.oracles.PerContext(
+        ...     hn.oracles.Paths.many(roads, [("a", "c"), ("c", "a")]), shared=True)
+        >>> trips.problem(("c", "a")).route(trips.objective().leader()(("c", "a")))
+        ['c', 'b', 'a']
+        """
+        network = read_network(network, weight, zones)
+        return {pair: cls._towards(network, *pair, detours) for pair in as_pairs(pairs)}
+
+    @classmethod
+    def _towards(cls, network: Network, source: Hashable, target: Hashable, detours: int) -> Self:
+        if detours and network.two_way:
             raise ParameterError(
                 "detours= needs a directed network. Use graph.to_directed(), in which a street of "
                 "two directions is two elements."
             )
-        return cls(found.graph, source, target, found.usable, astray=found.astray, detours=detours)
+        graph, usable, astray = towards(network, target)
+        options: dict[str, Any] = {"astray": astray, "detours": detours, "weight": network.times}
+        return cls(graph, source, target, usable, **options)
+
+    def _others(self, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return whether each edge may be used on a detour, and against its direction."""
+        others = np.zeros((2, self.n_actions), dtype=bool)
+        if self.astray is None:
+            others[0] = bool(self.detours)
+        elif np.ndim(self.astray) == 2:
+            rows = list(as_array(self.astray))
+            if len(rows) != 2:
+                raise refuse(self, "astray", "one or two rows of booleans", self.astray)
+            others[:] = [_as_mask(self, "astray", row, self.n_actions) for row in rows]
+        else:
+            others[0] = _as_mask(self, "astray", self.astray, self.n_actions)
+        others[0] &= ~allowed
+        return others
+
+    def has_available(self, context: None, available: Any) -> bool:
+        """Return whether the class has a path of available edges; entry -1 is unavailable."""
+        costs = np.where(available[self._ids] >= 0, 0.0, np.inf)
+        graph = tuple(self._arcs), self.max_chosen
+        return bool(kernel.act(costs, _NO_NOISE, 0, 0.0, *graph)[1] < np.inf)
+
+    def _shortest(self, totals: FloatArray, is_open: NDArray[np.bool_]) -> Elements:
+        """Find the shortest open path along all edges, for totals of all edges without noise."""
+        start, tail, head, edges = self._links
+        known, weight = totals != 0.0, self._weight
+        prior = weight[known].sum()
+        unit = max(totals.sum(), 0.0) / prior if prior > 0.0 else 1.0
+        lengths = np.where(known, np.maximum(totals, 0.0), unit * weight)
+        lengths[~is_open] = np.inf
+        node, target = (self._graph.number[end] for end in (self.source, self.target))
+        _, _, first = routes.distances(start, tail, lengths[edges], target, node)
+        path: list[int] = []
+        while first[node] >= 0:  # the target has no first link
+            path.append(edges[first[node]])
+            node = head[first[node]]
+        return np.sort(np.array(path, np.int64))
+
+    @cached_property
+    def _links(self) -> tuple[NDArray[np.int64], ...]:
+        """All edges in all directions that detours may use, in the form of `kernels.routes`."""
+        forth, back = map(np.flatnonzero, self._ways)
+        edges = np.concatenate([forth, back])
+        tail, head = self._graph.tail, self._graph.head
+        tail, head = (np.concatenate([a[forth], b[back]]) for a, b in ((tail, head), (head, tail)))
+        order, start = by_head(tail, head, len(self._graph.nodes))
+        return start, tail[order], head[order], edges[order]
 
     @cached_property
     def _are_actions(self) -> NDArray[np.bool_]:
@@ -241,8 +344,7 @@ class Paths(SetOracle):
                 ways += [([*edges, ids[e]], head[e]) for e in onward]
         return found
 
-    @property
-    def _resampling(self) -> Resampling:
+    def _resampling(self, costs: FloatArray) -> Resampling:
         return kernel.resample, (tuple(self._arcs), self.max_chosen, self._place)
 
     def _solve(self, costs: FloatArray) -> Elements:
@@ -250,13 +352,14 @@ class Paths(SetOracle):
         return kernel.act(costs[self._ids], _NO_NOISE, 0, 0.0, *graph)[0]  # type: ignore[no-any-return]
 
     def infeasible(self, costs: FloatArray) -> InfeasibleError:
-        shut = [str(self.edges[e]) for e in self._ids[np.isinf(costs)]]
+        shut = [str(self.edges[e]) for e in np.flatnonzero(np.isinf(costs))]
         which = "edge that is" if len(shut) == 1 else "edges that are"
-        remedy = " Paths.towards(…, detours=1) also takes links that lead no closer."
+        limited = self.usable is not None and not self._reroutes
+        remedy = " Paths(…, astray=…) names other edges that may be used." if limited else ""
         return InfeasibleError(
-            f"No path leads from {self.source!r} to {self.target!r} without the {len(shut)} "
-            f"{which} not available, such as {', '.join(shut[:8])}."
-            f"{'' if self.detours or self.usable is None else remedy}"
+            f"No path{' of usable edges' if limited else ''} leads from {self.source!r} to "
+            f"{self.target!r} without the {len(shut)} {which} not available, such as "
+            f"{', '.join(shut[:8])}.{remedy}"
         )
 
     def route(self, action: Action) -> list[Any]:
@@ -269,17 +372,26 @@ class Paths(SetOracle):
     def named(self, action: Action) -> list[Any]:
         """Return the edges of a path in the form of `edges`, from the source to the target."""
         chosen = self._elements_of(action)
-        after = {self.edges[e][0]: self.edges[e] for e in chosen}
-        found, node = [], self.source
-        while node in after:
-            found.append(after.pop(node))
-            node = found[-1][1]
-        if len(found) < len(chosen) or node != self.target:
+        after: dict[Any, list[tuple[int, Any, Any]]] = {}
+        for e in chosen:
+            u, v, *key = self.edges[e]
+            after.setdefault(u, []).append((e, v, (u, v, *key)))
+            if self._ways[1, e]:
+                after.setdefault(v, []).append((e, u, (v, u)))
+        path, node, left = [], self.source, set(chosen)
+        while left:
+            onward = [step for step in after.get(node, []) if step[0] in left]
+            if len(onward) != 1:
+                break
+            e, node, edge = onward[0]
+            left.remove(e)
+            path.append(edge)
+        if left or node != self.target:
             raise ParameterError(
                 f"An action must be the edges of a path from {self.source!r} to {self.target!r}; "
                 f"got {action!r}."
             )
-        return found
+        return path
 
     def __repr__(self) -> str:
         if isinstance(self.graph, list | tuple | np.ndarray):
@@ -344,24 +456,72 @@ class PathObjective(SetObjective):
 
     oracle: Paths
 
-    stored = State()
+    stored = State(outside=Array())
+    outside: FloatArray = np.empty(0)
+    """Totals of the edges outside the class, if they may replace unavailable ones."""
 
     def __init__(self, oracle: Paths) -> None:
         super().__init__(oracle)
+        self.outside = np.zeros(len(oracle._outside))
         self._ids = oracle._ids
         self._graph = tuple(oracle._arcs), oracle.max_chosen
         self.totals = np.zeros(len(oracle._ids))
 
     def add(self, context: None, losses: FloatArray) -> None:
         self.totals += losses[self._ids]
+        self._add_outside(losses)
+
+    def _add_outside(self, losses: FloatArray) -> None:
+        if self.outside.size:
+            self.outside += losses[self.oracle._outside]
 
     def settle(
         self, context: None, losses: FloatArray, draw: Draw, available: Available = None
     ) -> Action:
         if available is not None:
             return super().settle(context, losses, draw, available)
+        self._add_outside(losses)
         given = *_rows(draw), draw.scale, *self._graph
         return self.oracle.action(kernel.settle(self.totals, losses, *given))
+
+    def _other_choice(self, costs: FloatArray, plus: Plus, available: Any) -> Elements:
+        """Return the shortest open path along all edges, for which the draw does not matter."""
+        oracle, is_open = self.oracle, available >= 0
+        totals = np.zeros(oracle.n_actions) if plus is None else plus.copy()
+        totals[self._ids] += self.totals
+        totals[oracle._outside] += self.outside
+        path = oracle._shortest(totals, is_open) if oracle._reroutes else self._ids[:0]
+        if not path.size:
+            matters = oracle._ways.any(axis=0) if oracle._reroutes else oracle._place >= 0
+            raise oracle.infeasible(np.where(matters & ~is_open, np.inf, 0.0))
+        return path
+
+    def _has_leader(self, available: Available) -> bool:
+        return available is None or self.oracle.has_available(None, available)
+
+    def chosen(
+        self, context: None, draw: Draw, count: int, plus: Plus = None, available: Available = None
+    ) -> NDArray[np.bool_]:
+        if self._has_leader(available) or self._replaces(available):
+            return super().chosen(context, draw, count, plus, available)
+        inclusion = np.zeros((count, self.oracle.n_actions), dtype=bool)
+        inclusion[:, self.action(context, draw, plus, available)] = True
+        return inclusion
+
+    def weights(
+        self,
+        context: None,
+        elements: Elements,
+        draw: Draw,
+        limit: int,
+        successes: int,
+        plus: Plus = None,
+        available: Available = None,
+    ) -> tuple[FloatArray, int]:
+        if self._has_leader(available) or self._replaces(available):
+            return super().weights(context, elements, draw, limit, successes, plus, available)
+        path = self.action(context, draw, plus, available)
+        return np.where(np.isin(elements, path), 1.0, limit), 0
 
     def _costs(self, plus: Plus, available: Available) -> FloatArray:
         totals = self.totals if plus is None else self.totals + plus[self._ids]

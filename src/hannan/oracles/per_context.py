@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, MutableMapping, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -19,7 +19,7 @@ from hannan.core import (
     Policy,
 )
 from hannan.core.arrays import Contexts, as_rows, as_scalar, check_comparable, comparable
-from hannan.core.availability import actions_among
+from hannan.core.availability import actions_among, has_available
 from hannan.core.oracle import WITHOUT_NOISE, Available, Draw, Noise, Plus
 from hannan.core.state import Context, MadeByKey, State
 from hannan.core.validation import FloatArray, check_integer, refuse
@@ -53,7 +53,9 @@ class PerContext(Oracle):
     shared
         Whether the losses of elements are equal on all contexts, as travel times do not depend on
         the traveller. Then each round counts on all contexts, and the choice on every context is
-        the best for *all* rounds. For each single context the theorem holds over all rounds, and
+        the best for *all* rounds. Or a function of the context: contexts for which it returns the
+        same key share their losses. A file holds the name of the function, so `hn.load` needs it in
+        `trusted`. For each single context the theorem holds over all rounds, and
         also over its own rounds if contexts arrive independently of the losses. In general it does
         not, so `exact` is False. Under semi-bandit feedback a predictor is needed as a baseline
         (`trust="baseline"`). Otherwise elements that a context cannot choose seem to have loss 0
@@ -88,6 +90,19 @@ class PerContext(Oracle):
     >>> total.add("near", np.array([9.0, 5.0, 2.0]))
     >>> total.leader()("far")
     array([1, 2])
+
+    Travel times depend on the time of day, but not on the trip:
+
+    >>> def hour(context):
+    ...     return context[1]
+    >>> trips = hn.oracles.PerContext(
+    ...     {(trip, hour): hn.oracles.Paths(ways, *trip)
+    ...      for trip in [("a", "b"), ("a", "c")] for hour in ("day", "night")},
+    ...     shared=hour)
+    >>> total = trips.objective()
+    >>> total.add((("a", "b"), "day"), np.array([9.0, 5.0, 2.0]))
+    >>> total.leader()((("a", "c"), "day")), total.leader()((("a", "c"), "night"))
+    (array([1, 2]), array([0, 2]))
     """
 
     def __init__(
@@ -95,11 +110,11 @@ class PerContext(Oracle):
         base: Oracle | Mapping[Any, Oracle],
         contexts: Contexts | int | None = None,
         *,
-        shared: bool = False,
+        shared: bool | Callable[[Any], Hashable] = False,
     ) -> None:
         # A copy: the caller may change the mapping later.
         self.base = dict(base) if isinstance(base, Mapping) else base
-        self.shared = check_flag(self, "shared", shared)
+        self.shared = shared if callable(shared) else check_flag(self, "shared", shared)
         some = self.problems()
         if not some:
             raise ParameterError("PerContext needs at least one context; the mapping is empty.")
@@ -129,18 +144,37 @@ class PerContext(Oracle):
             if self._listed not in (None, keys):
                 raise ParameterError("The contexts of PerContext with a mapping are its keys.")
             self._listed = keys
-        if self.shared and self._listed is None:
-            raise ParameterError(
-                "PerContext with shared=True needs to know its contexts: list them."
-            )
         self._known: dict[Hashable, Hashable] | None = None
         if self._listed is not None and not isinstance(self._listed, range):
             self._known = {x: x for x in self._listed}
+        self._alike = self._groups(self._listed) if self.shared else {}
+
+    def _groups(self, contexts: Sequence[Hashable] | None) -> dict[Hashable, list[Hashable]]:
+        """Return the contexts that share their losses with each of these contexts."""
+        if contexts is None:
+            raise ParameterError("PerContext with shared= needs to know its contexts: list them.")
+        groups: dict[Hashable, list[Hashable]] = {}
+        try:
+            keys = [self.shared(x) if callable(self.shared) else None for x in contexts]
+            for x, key in zip(contexts, keys, strict=True):
+                groups.setdefault(key, []).append(x)
+        except (TypeError, LookupError, AttributeError) as error:
+            raise ParameterError(
+                "The function shared= of PerContext must return a hashable key for each context; "
+                f"it raises {error!r}. Check it with a context such as {contexts[0]!r}."
+            ) from None
+        return {x: groups[key] for x, key in zip(contexts, keys, strict=True)}
 
     @property
     def fixed_size(self) -> bool:
         """Whether all actions on one context choose equally many elements."""
         return all(one.fixed_size for one in self.problems())
+
+    @property
+    def empty_remedy(self) -> str | None:
+        """The change that excludes the empty set, if it is an action on a context."""
+        remedies = [getattr(problem, "empty_remedy", None) for problem in self.problems()]
+        return next(filter(None, remedies), None)
 
     def problem(self, context: Any) -> Oracle:
         """Return the inner oracle of a context.
@@ -160,6 +194,10 @@ class PerContext(Oracle):
     def actions_among(self, context: Any, elements: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the elements among `elements` that are actions of the problem of a context."""
         return actions_among(self.problem(context), self.alone, elements)
+
+    def has_available(self, context: Any, available: NDArray[np.intp]) -> bool:
+        """Return whether the problem of a context has a set of available elements."""
+        return has_available(self.problem(context), self.alone, available)
 
     @property
     def contexts(self) -> Sequence[Hashable] | None:
@@ -202,8 +240,11 @@ class PerContext(Oracle):
         return self._summed([self.problem(x).log_size([self.alone]) for x in contexts])
 
     def complexity(self, contexts: Sequence[Any]) -> float | None:
-        found = self._summed([self.problem(x).complexity([self.alone]) for x in contexts])
-        return found / max(1, len(contexts)) if self.shared and found is not None else found
+        parts = [self.problem(x).complexity([self.alone]) for x in contexts]
+        if self.shared:  # totals are means over the contexts that share their losses
+            sizes = [len(alike) for alike in self._groups(contexts).values()]
+            parts = [part and part / n for part, n in zip(parts, sizes, strict=True)]
+        return self._summed(parts)
 
     @property
     def complexity_pairs(self) -> int:
@@ -406,19 +447,19 @@ class PerContextObjective(Objective):
 
 
 class SharedContextsObjective(PerContextObjective):
-    """Total of the base for every context, to which all rounds are added.
+    """Total of the base for every context, to which all rounds with the same key are added.
 
-    Values are means over contexts: the loss of a round with a uniformly random context.
+    Values are means over the contexts of a key: the loss of a round with a uniformly random one.
     """
 
     stored = State()
 
     def copy(self) -> SharedContextsObjective:
-        parts = {context: self._part(context).copy() for context in self._everywhere}
+        parts = {context: self._part(context).copy() for context in self.oracle._alike}
         return SharedContextsObjective(self.oracle, parts)
 
     def add(self, context: Hashable, losses: FloatArray) -> None:
-        for each in self._everywhere:
+        for each in self.oracle._alike[context]:
             self._own(each).add(self._alone, losses)
 
     def settle(
@@ -426,22 +467,19 @@ class SharedContextsObjective(PerContextObjective):
     ) -> Action:
         """Settle the round's context first: if a solver fails, nothing has changed."""
         action = super().settle(context, losses, draw, available)
-        for each in self._everywhere:
+        for each in self.oracle._alike[context]:
             if each != context:
                 self._own(each).add(self._alone, losses)
         return action
 
     def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
-        return super().minima(draw, count) / len(self._everywhere)
-
-    @property
-    def _everywhere(self) -> Sequence[Hashable]:
-        contexts = self.oracle.contexts
-        assert contexts is not None
-        return contexts
+        values = np.zeros(count)
+        for context, alike in self.oracle._alike.items():
+            values += self._part(context).minima(_address(draw, context), count) / len(alike)
+        return values
 
     def _contexts(self, noise: Noise | None) -> dict[Hashable, None]:
-        return dict.fromkeys(self._everywhere)
+        return dict.fromkeys(self.oracle._alike)
 
 
 def _address(draw: Draw, context: Hashable) -> Draw:

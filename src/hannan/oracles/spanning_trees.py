@@ -81,8 +81,7 @@ class SpanningTrees(SetOracle):
         np.subtract.at(laplacian, (head, tail), 1.0)
         return max(0.0, float(np.linalg.slogdet(laplacian[1:, 1:])[1]))
 
-    @property
-    def _resampling(self) -> Resampling:
+    def _resampling(self, costs: FloatArray) -> Resampling:
         if self._steps is not None:
             return bottlenecks.tree_resample, self._steps
         return tree_resample, (self._tail, self._head, len(self.nodes), *self._incident)

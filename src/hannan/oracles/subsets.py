@@ -68,6 +68,8 @@ class Subsets(SetOracle):
     array([1])
     """
 
+    _fuller = "exactly=True"
+
     def __init__(self, n: int, m: int, exactly: bool = True, *, labels: Any = None) -> None:
         self.n = check_integer(self, "n", n, 1)
         self.m = check_integer(self, "m", m, 1)
@@ -110,8 +112,7 @@ class Subsets(SetOracle):
         kernel.interval_minima(prefix_sums(losses, cuts), self.m, self._below, values)
         return values
 
-    @property
-    def _resampling(self) -> Resampling:
+    def _resampling(self, costs: FloatArray) -> Resampling:
         return kernel.resample, (self.m, self._below)
 
     def _solve(self, costs: FloatArray) -> Elements:
