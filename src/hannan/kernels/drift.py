@@ -8,7 +8,8 @@ from hannan.kernels.compiling import njit
 
 # Places of the numbers of an `Agreement`: the settings of both tests with the range of the values,
 # the sums of squared errors and of variances, the rounds read, the rounds that each test has read
-# since its last alarm, the round until which that alarm counts, the spreads of both, and their sums.
+# since its last alarm, the round until which that alarm counts, the spreads of both, and their
+# sums.
 MINIMUM, DELTA, RANGE, TOTALS, COUNTS, SPREADS, SUMS = 0, 1, 2, 3, 5, 10, 14
 
 

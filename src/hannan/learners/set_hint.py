@@ -71,7 +71,8 @@ class SetHint(Hint):
         bounds = check_bounds(predictor, predictor.predict(context), K)
         opened.advice = self._empty.action(context, WITHOUT_NOISE, bounds, opened.plays)
         opened.calls += 1
-        if not has_available(self._empty.oracle, context, opened.plays):
+        plays = opened.plays
+        if plays is not None and not has_available(self._empty.oracle, context, plays):
             return  # the set comes from outside the class, and no draw would contain it
         share = self.trust.probability(self, n, G, True, self._kept)
         if share is None:
