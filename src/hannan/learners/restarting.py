@@ -135,6 +135,9 @@ class Restarting(Learner):
         self.late = learner.late
         self.restarts: list[int] = []
         self._availability = PassedOn()
+        self.restricts_sets = (
+            chooses_sets(learner) and hasattr(learner, "restricts_sets") and learner._scores_actions
+        )
         self.current_learner: Learner = learner.clone()  # the learner since the last restart
         self.oracle_calls = self.current_learner.oracle_calls
         self._monitor = self._new_monitor(self.current_learner)
@@ -364,6 +367,9 @@ class Restarting(Learner):
         self.current_learner.learn(context, action, loss, propensity)
 
     # Parts ------------------------------------------------------------------------------------
+
+    def _total(self) -> Any:
+        return self.current_learner._total()
 
     @property
     def _scores_actions(self) -> bool:
