@@ -307,11 +307,11 @@ def test_a_forked_copy_is_refused(tmp_path):
 def test_a_journal_of_another_decider_is_not_taken_up(tmp_path):
     path = tmp_path / "d.journal"
     made().journal(path).close()
-    with pytest.raises(hn.ParameterError, match="another rewards"):
+    with pytest.raises(hn.ParameterError, match="other values of rewards"):
         made(rewards=(0, 100)).journal(path)
-    with pytest.raises(hn.ParameterError, match="another actions"):
+    with pytest.raises(hn.ParameterError, match="other values of actions"):
         made(actions=["red", "pink"]).journal(path)
-    with pytest.raises(hn.ParameterError, match="another seed"):
+    with pytest.raises(hn.ParameterError, match="other values of seed"):
         made(seed=4).journal(path)
     used = made()
     used.decide({"age": 3})
