@@ -106,7 +106,8 @@ class Links(list[tuple[Any, ...]]):
 
 def as_read(given: Any, graph: Graph) -> Any:
     """Return a graph for a file in the state in which it was read, without later changes."""
-    if isinstance(given, list):
+    columns = is_frame(given) or (hasattr(given, "tail") and not callable(given.tail))
+    if columns or isinstance(given, list):
         return graph.edges
     if not (hasattr(given, "is_directed") and hasattr(given, "edges")):
         return given
