@@ -238,6 +238,7 @@ def test_the_current_route_is_compared_by_the_holdout():
         ({"policies": hn.oracles.AllPolicies(2, 3)}, "chooses sets of elements.*actions="),
         ({"policies": hn.oracles.Paths}, "chooses sets of elements"),
         ({"policies": hn.oracles.FunctionOracle(len, max_chosen=2)}, "pass n_actions="),
+        ({"policies": hn.oracles.PerContext(hn.oracles.Subsets(3, 2))}, "contexts= to PerContext"),
         ({"actions": ["x", "y"]}, "name the 5 elements of Paths.*got 2"),
         ({"policies": hn.oracles.Paths(LINKS + LINKS[:1], "home", "work")}, "Pass actions="),
         ({"exploration": 0.1}, "exploration= is for single actions"),
@@ -282,6 +283,17 @@ def test_outcomes_that_do_not_fit_are_refused_and_change_nothing(outcome, messag
     assert d.report("x", losses=[1.0, 2.0]) is False
     with pytest.raises(hn.ContradictoryOutcomeError, match="outcome 1, 2; got 1, 3"):
         d.report("x", losses=[1.0, 3.0])
+
+
+@pytest.mark.parametrize("bad", [("train", None), ("car", ["home-a"])], ids=["context", "closed"])
+def test_a_row_that_cannot_be_decided_leaves_all_rows_undecided(bad):
+    d = roads(policies=hn.oracles.PerContext(roads().policies, ["car", "bike"]))
+    with pytest.raises(hn.HannanError, match="Row 1: "):
+        d.decide_many(["car", bad[0]], [None, bad[1]])
+    assert d.summary().decisions == 0
+    car, bike = d.decide_many(["car", "bike"], [None, ["home-b", "b-work"]], ids=["x", "y"])
+    assert (car.id, bike.action) == ("x", ("home-b", "b-work"))
+    assert d.decide("bike", ["home-b", "b-work"], id="y").action == bike.action
 
 
 def test_what_does_not_exist_for_sets_says_so():

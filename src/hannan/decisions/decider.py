@@ -989,9 +989,11 @@ class Decider(Parametrised):
         if contexts is None:
             learner, contexts = self._begin(calls[0][0])
         read = []
-        for number, (row, *_, items, _) in enumerate(calls):
+        for number, (row, allowed, *_, items, _) in enumerate(calls):
             try:
                 context, learn = contexts.read(row, items)
+                if self._sets is not None:  # raises if no set is available, or for the context
+                    learner.would_play(context, available=allowed)
             except HannanError as error:
                 raise type(error)(f"Row {number}: {error}") from None
             learn()

@@ -88,16 +88,19 @@ class Sets(Stored):
                 f"as hannan.oracles.Paths(…); got {short(oracle)}. To choose single actions, pass "
                 "their names as actions= and leave out policies=."
             )
-        if oracle.n_actions is None:
-            raise ParameterError(
-                f"policies= must know the number of elements: pass n_actions= to {short(oracle)}."
-            )
+        size: Any = oracle.n_actions
+        for known, what, argument in (
+            (size, "the number of elements", "n_actions="),
+            (oracle.contexts or oracle.takes_new_contexts, "its contexts", "contexts="),
+        ):
+            if not known:
+                who = type(oracle).__name__
+                raise ParameterError(f"policies= must know {what}: pass {argument} to {who}.")
         self.oracle, self.units, self.share = oracle, units, share
         ends = min(units.low, 0.0) * oracle.max_chosen, max(units.high, 0.0) * oracle.max_chosen
         self.total = Units(**{units.plural: ends}, clip=True)  # sums may round beyond an end
-        self.plays = np.zeros(oracle.n_actions)
-        self.with_feedback = np.zeros(oracle.n_actions)
-        self.sums = np.zeros(oracle.n_actions)  # of outcomes
+        self.plays, self.with_feedback = np.zeros(size), np.zeros(size)
+        self.sums = np.zeros(size)  # of outcomes
 
     def new_learner(self, seed: int) -> Learner:
         """Create the learner, whose losses are outcomes, or rewards times -1."""
