@@ -21,7 +21,7 @@ def roads(**changes):
 
 
 def drive(decider, days, first=0):
-    """Decide each day; report out of order, four to nine days late; a seventh is never reported."""
+    """Decide each day; report out of order, four to nine days late, and a seventh never."""
     rng = np.random.default_rng(first)
     for day in range(first, first + days):
         shut = {"a-b"} if day % 9 == 4 else set()
@@ -78,14 +78,14 @@ def test_files_and_journals_continue_with_the_same_decisions(tmp_path, holdout):
     again.close()
 
 
-def test_a_journal_of_another_policy_class_is_refused(tmp_path):
+def test_a_journal_of_another_policy_class_raises(tmp_path):
     roads().journal(tmp_path / "d").close()
     other = hn.oracles.Paths(LINKS[:2] + LINKS[3:], "home", "work")
     with pytest.raises(hn.ParameterError, match="other values of actions, policies"):
         roads(policies=other).journal(tmp_path / "d")
 
 
-def test_a_damaged_file_with_a_set_that_was_not_available_is_refused(tmp_path):
+def test_a_damaged_file_with_a_set_that_was_not_available_raises(tmp_path):
     d = roads()
     d.decide(id="x", available=["home-b", "b-work"])
     number, _, *rest = d._open.waiting["x"]
@@ -229,7 +229,7 @@ def test_the_current_route_is_compared_by_the_holdout():
     assert found._repr_html_().count("<table") == 2
 
 
-# What is refused --------------------------------------------------------------------------------
+# Errors --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def test_the_current_route_is_compared_by_the_holdout():
         ({"rewards": (0, 1)}, "range of its outcomes.*got both"),
     ],
 )
-def test_parameters_that_do_not_suit_sets_are_refused(changes, message):
+def test_parameters_that_do_not_suit_sets_raise(changes, message):
     with pytest.raises(hn.HannanError, match=message):
         roads(**changes)
 
@@ -272,7 +272,7 @@ def test_parameters_that_do_not_suit_sets_are_refused(changes, message):
         ({"losses": [1.0, "2"]}, "must be one number"),
     ],
 )
-def test_outcomes_that_do_not_fit_are_refused_and_change_nothing(outcome, message):
+def test_outcomes_that_do_not_fit_raise_and_change_nothing(outcome, message):
     d = roads()
     d.decide(id="x", available=["home-b", "b-work"])
     before = content(d)

@@ -138,7 +138,7 @@ class Sets(Stored):
         return names
 
     def check_returns(self, names: Names, name: Any) -> None:
-        """Raise `ParameterError` if an element that is to be added is not a retired one."""
+        """Raise `ParameterError` unless an element to add is a retired one."""
         if name not in names.retired:
             raise ParameterError(
                 f"{name!r:.100} is not a retired element, and the sets of "
@@ -205,19 +205,16 @@ class Sets(Stored):
     ) -> None:
         """Count a decision; its number is negative in the holdout. Never fails.
 
-        For the scoreboard, the coin of the holdout chooses between the learner, 0, and the current
-        rule, 1, which is unavailable without a set `control`.
+        For the scoreboard, action 0 is the learner's choice, and action 1 the current rule, which
+        is unavailable without a set `control`. The holdout chooses between both.
         """
         self.plays[list(chosen)] += 1.0
-        coin, chances = (
-            int(number < 0),
-            np.array([1.0 - self.share, self.share])[: scoreboard.n_actions],
-        )
-        there = None
+        row, there, share = int(number < 0), None, self.share
         if control is None:
-            there, chances = [0], np.eye(1, scoreboard.n_actions)[0]
-        q = float(chances[coin])
-        scoreboard.add_decision(number, coin, q, None, there, len(chances), chances)
+            there, share = [0], 0.0
+        chances = np.array([1.0 - share, share])[: scoreboard.n_actions]
+        q = float(chances[row])
+        scoreboard.add_decision(number, row, q, None, there, len(chances), chances)
 
     def close(
         self,
@@ -228,7 +225,7 @@ class Sets(Stored):
         outcomes: tuple[float, ...] | None,
         expired: bool,
     ) -> None:
-        """Let the learner use the outcomes of a decision, or forget it if they are None."""
+        """Let the learner use the outcomes of a decision, or forget it without outcomes."""
         number, chosen, _, _, _, control, _ = known.waiting[key]
         opened = None if number < 0 else learner.open_round(number)
         if opened is not None and outcomes is None:
@@ -264,7 +261,7 @@ class Sets(Stored):
         return tuple(q.tolist())
 
     def answer(self, names: tuple[Name, ...], chosen: Chosen, q: Any, *more: Any) -> NamedDecision:
-        """Return a decision for the caller; q is None for unknown propensities."""
+        """Return a decision for the caller; without `q`, its propensities are NaN."""
         shown = (math.nan,) * len(chosen) if q is None else q
         return NamedDecision(tuple(names[j] for j in chosen), shown, more[0], names, *more[1:])
 

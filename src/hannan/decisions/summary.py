@@ -270,8 +270,9 @@ class Summary:
         own = f"no {self.outcome}s yet"
         if self.with_feedback:
             once = "" if math.isnan(self.look[0]) else f"{_ends(self.look)} if you look once, "
+            what = self.outcome if self.elements is None else f"{self.outcome} of a set"
             own = (
-                f"mean {self.outcome} {_number(self.mean)} ({once}{_ends(self.interval)} at any "
+                f"mean {what} {_number(self.mean)} ({once}{_ends(self.interval)} at any "
                 f"time; {100 * self.confidence:g} % intervals)"
             )
         learning = f"predictor took part in {100 * self.predictor_share:.0f} % of the decisions"
