@@ -86,9 +86,10 @@ def test_a_journal_of_another_policy_class_raises(tmp_path):
 
 
 def test_a_damaged_file_with_a_set_that_was_not_available_raises(tmp_path):
-    d = roads()
-    d.decide(id="x", available=["home-b", "b-work"])
+    d = roads(baseline=TODAY, holdout=0.9)
+    d.decide(id="x", available=TODAY)
     number, _, *rest = d._open.waiting["x"]
+    assert number < 0  # in the holdout, so that the learner does not know the set
     for chosen in ((0, 3), (4, 1), (1, 9), 1):
         d._open.waiting["x"] = number, chosen, *rest
         d.save(tmp_path / "d")
@@ -227,6 +228,9 @@ def test_the_current_route_is_compared_by_the_holdout():
     assert found.baseline.verdict == "better"
     assert "current rule" in str(found)
     assert found._repr_html_().count("<table") == 2
+    for action, there in zip(d.log()["action"], d.log()["available"], strict=True):
+        assert set(action) <= set(there)
+    assert d._scoreboard.min_propensity == 0.1  # of the holdout itself
 
 
 # Errors --------------------------------------------------------------------------------------
