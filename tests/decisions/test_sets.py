@@ -78,6 +78,26 @@ def test_files_and_journals_continue_with_the_same_decisions(tmp_path, holdout):
     again.close()
 
 
+def cheapest(losses):
+    return np.sort(np.argsort(losses)[:2])
+
+
+def test_a_journal_needs_no_trust_in_the_own_solver(tmp_path):
+    def new():
+        solver = hn.oracles.FunctionOracle(cheapest, n_actions=4, max_chosen=2)
+        return hn.Decider(policies=solver, losses=(0, 1), seed=0).journal(tmp_path / "d")
+
+    d = new()
+    decided = d.decide(id="x")
+    d.report("x", losses=[0.5, 1.0])
+    d.close()
+    again = new()
+    assert (again.decide(id="x").action, again.summary().mean) == (decided.action, 1.5)
+    with pytest.raises(hn.ParameterError, match="not with FunctionOracle"):
+        again.decide(available=[0, 1, 2])
+    again.close()
+
+
 def test_a_journal_of_another_policy_class_raises(tmp_path):
     roads().journal(tmp_path / "d").close()
     other = hn.oracles.Paths(LINKS[:2] + LINKS[3:], "home", "work")
@@ -92,6 +112,18 @@ def test_a_damaged_file_with_a_set_that_was_not_available_raises(tmp_path):
     assert number < 0  # in the holdout, so that the learner does not know the set
     for chosen in ((0, 3), (4, 1), (1, 9), 1):
         d._open.waiting["x"] = number, chosen, *rest
+        d.save(tmp_path / "d")
+        with pytest.raises(hn.DamagedFileError):
+            hn.load(tmp_path / "d")
+    d._open.waiting["x"] = number, (1, 4), *rest
+    d.report("x", losses=[1.0, 2.0])
+    mark = d._open.closed["x"][2]
+    for forged in (
+        (1, 0.5, mark, 3.0),
+        ((1, 4), (0.5,), mark, (1.0, 2.0)),
+        ((1, 4), None, mark, 3.0),
+    ):
+        d._open.closed["x"] = *forged, *d._open.closed["x"][4:]
         d.save(tmp_path / "d")
         with pytest.raises(hn.DamagedFileError):
             hn.load(tmp_path / "d")
@@ -230,7 +262,7 @@ def test_the_current_route_is_compared_by_the_holdout():
     assert found._repr_html_().count("<table") == 2
     for action, there in zip(d.log()["action"], d.log()["available"], strict=True):
         assert set(action) <= set(there)
-    assert d._scoreboard.min_propensity == 0.1  # of the holdout itself
+    assert d._scoreboard.min_propensity == 0.1
 
 
 # Errors --------------------------------------------------------------------------------------

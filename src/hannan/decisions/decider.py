@@ -122,7 +122,8 @@ class Decider(Parametrised):
     holdout
         Share of the decisions that follow the baseline at random, as the control group of an A/B
         test does. Default 0; 0.05 is usual. `summary().holdout` compares the two groups. The
-        learner does not use these decisions. Their propensities are exact, too.
+        learner does not use these decisions. Their propensities are exact, too; those of sets are
+        not known.
     features, item_features
         Encoders of the contexts and of the items: a `Features`, or a mapping that declares the
         columns. None (default) infers the columns from the first rows.
@@ -1229,11 +1230,13 @@ class Decider(Parametrised):
     def _check_state(self) -> None:
         learner = self._learner
         numbers = [] if learner is None else learner.open_decisions
-        rounds = [(number, as_stored(learner.open_round(number).action)) for number in numbers]
+        opened = [learner.open_round(number) for number in numbers]
+        rounds = [(each.number, as_stored(each.action)) for each in opened]
         waiting = sorted(each[:2] for each in self._open.waiting.values())
         require(
             self,
             learner=(learner is None) == (self._contexts is None),
+            items=self._names is not None or all(each.context.ids for each in opened),
             decisions=rounds == [each for each in waiting if each[0] >= 0]
             and [number for number, _ in waiting] == sorted(self._scoreboard.watch.open_decisions)
             and all(np.max(action, initial=0) < self._size for n, action in waiting if n < 0),
