@@ -575,6 +575,16 @@ def test_offers_earn_more_than_none():
     assert numbers(mean)[0] > 50.0  # 60 at best, 30 without offers
 
 
+def test_a_driver_with_late_reports_beats_the_current_route():
+    counted, mean, rule, _, holdout, *_, last = run("decider_routes.py").splitlines()
+    assert counted.startswith("2,000 decisions")
+    assert 29.0 < numbers(mean)[0] < 32.0  # minutes: 29 at best, 36 by the current route
+    assert rule.startswith("current rule: 3")
+    assert "better" in rule
+    assert holdout.startswith("holdout: 1")
+    assert last.endswith("home-park park-station station-work")
+
+
 @pytest.mark.slow
 def test_a_router_sends_each_kind_of_prompt_to_its_model():
     *_, truth, chat, code, summary = run("route_prompts.py").splitlines()

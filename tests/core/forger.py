@@ -233,10 +233,14 @@ OFFER = {"sku-1": {"price": 9.5, "kind": "book"}, "sku-2": {"price": 4.0}, 3: {"
 def deciders() -> list[Case]:
     """Deciders of all kinds, with actions that came and went, and decisions that wait."""
     done = []
-    for name, context in {"arms": None, "rows": MIXED, "items": MIXED}.items():
+    for name, context in {"arms": None, "rows": MIXED, "items": MIXED, "sets": None}.items():
         given: dict[str, Any] = {"rewards": (0, 10), "seed": 0}
-        offers = name == "items"
-        if not offers:
+        offers, sets = name == "items", name == "sets"
+        if sets:
+            colours = ["red", "green", "blue", "gold"]
+            given |= {"policies": hn.oracles.Subsets(4, 2), "actions": colours, "holdout": 0.3}
+            given |= {"baseline": ["red", "blue"]}
+        elif not offers:
             given |= {"actions": ["red", "green", "blue"], "baseline": "red"}
         made = hn.Decider(**given)
         for t in range(24):
@@ -244,8 +248,8 @@ def deciders() -> list[Case]:
             offer = OFFER if offers else None
             made.decide(context, id=f"order-{t}", actions=offer, **some)
             if t % 3:
-                made.report(f"order-{t}", reward=float(t % 7))
-            if t == 12 and not offers:
+                made.report(f"order-{t}", **told(made, f"order-{t}", float(t % 7)))
+            if t == 12 and not offers and not sets:
                 made.add_action("gold")
                 made.retire("green")
                 made.learn(context, "red", 3.0, 0.5)
@@ -255,6 +259,12 @@ def deciders() -> list[Case]:
         content = b"".join(content_of(made, Encoder()))
         done.append(Case(f"Decider, {name}", content, [context, None, {"age": 3}], [[0.5]]))
     return done
+
+
+def told(decider: hn.Decider, key: Any, reward: float) -> dict[str, Any]:
+    """The outcome of an open decision, as `report` takes it."""
+    action = decider.decision(key).action
+    return {"rewards": [reward] * len(action)} if type(action) is tuple else {"reward": reward}
 
 
 # Forgeries --------------------------------------------------------------------------------
@@ -544,20 +554,21 @@ def decided_by(loaded: hn.Decider, case: Case, path: Path) -> str:
     for t in range(ROUNDS):
         try:
             answer = loaded.decide(case.contexts[t % len(case.contexts)], actions=offers)
-            if not 0.0 < answer.propensity <= 1.0 + 1e-9:
+            if not np.isnan(answer.propensity).all() and not 0.0 < answer.propensity <= 1.0 + 1e-9:
                 raise AssertionError(f"a propensity of {answer.propensity}")
             str(loaded.why(answer))
-            loaded.report(answer, reward=3.0)
+            loaded.report(answer, **told(loaded, answer.id, 3.0))
         except hn.HannanError:
             refused += 1
     for key in loaded.open_decisions[:4]:
-        loaded.decision(key)
-        loaded.report(key, reward=1.0)
+        loaded.report(key, **told(loaded, key, 1.0))
     str(loaded)
     str(loaded.summary())
     if offers is None:
-        loaded.add_action("silver")
-        loaded.retire("silver")
+        if loaded.policies is None:
+            loaded.add_action("silver")
+        loaded.log()
+        loaded.retire(loaded.decide(case.contexts[0]).actions[-1])
     loaded.expire(older_than=0.0)
     loaded.save(path)
     return "played" if not refused else "refused at play"

@@ -382,3 +382,19 @@ def test_what_is_returned_and_given_is_the_callers_to_change(kind, name):
         one.update(theirs, decision=late.id if late else None)
         theirs[:] = -0.5
         two.update(answer, decision=decision or None)
+
+
+@pytest.mark.parametrize("name", [name for name in QUICK if CASES[name][0].max_chosen > 1])
+def test_restarting_plays_the_available_elements_as_its_learner_does(name):
+    oracle, rng = CASES[name][0], np.random.default_rng(3)
+    alone = hn.ContextSemiBanditFTPL(oracle, seed=0)
+    learner = hn.Restarting(hn.ContextSemiBanditFTPL(oracle, seed=0), max_restarts=0)
+    for mask in open_masks(name, rng, 40):
+        losses = rng.random(oracle.n_actions)
+        decision, same = learner.decide(available=mask), alone.decide(available=mask)
+        assert np.array_equal(decision.action, same.action)
+        assert mask[decision.action].all()
+        learner = reread(learner)
+        for each, answer in ((learner, decision), (alone, same)):
+            each.update(losses[answer.action], decision=answer.id)
+    assert np.array_equal(learner.best_policy()(), alone.best_policy()())

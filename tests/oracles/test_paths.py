@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import hannan as hn
 from hannan.core.oracle import Draw, Objective
+from hannan.core.storage import reread
 from hannan.oracles import FinitePolicies, Paths, PerContext
 from hannan.perturbation import seed_key
 from tests import problems
@@ -242,6 +243,8 @@ def test_graphs_come_in_many_forms(kind):
     total.add(None, losses)
     assert [oracle.edges[e] for e in total.leader()(None)] == [("a", "c"), ("c", "d")]
     assert oracle.clone().edges == oracle.edges
+    learner = hn.ContextSemiBanditFTPL(oracle, seed=0)
+    assert reread(learner).act().tolist() == learner.act().tolist()
 
 
 def test_the_edges_of_a_multigraph_have_keys():

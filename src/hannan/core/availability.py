@@ -94,9 +94,9 @@ def available_to(learner: Any, available: Any) -> IntArray | None:
         whose = type(oracle if restricts else learner).__name__
         remedy = getattr(oracle, "to_close", None) if restricts else None
         raise ParameterError(
-            "available= for sets of elements works with ContextFTPL and ContextSemiBanditFTPL, on "
-            f"policy classes whose objectives score each element; not with {whose}. "
-            f"{remedy or 'Omit available=, or use such a learner and policy class.'}"
+            "available= for sets of elements works with ContextFTPL and ContextSemiBanditFTPL, "
+            "alone or in Restarting, on policy classes whose objectives score each element; not "
+            f"with {whose}. {remedy or 'Omit available=, or use such a learner and policy class.'}"
         )
     if learner.action_count is None:
         raise ParameterError(
@@ -434,7 +434,8 @@ class PassedOn(Availability):
     def restrict(
         self, opened: OpenRound, some: IntArray, n_actions: int, past: Objective | None, span: Any
     ) -> None:
-        opened.plays = substitution(some, int(some[0]), n_actions)
+        sets = past is not None and past.oracle.chooses_sets
+        opened.plays = substitution(some, -1 if sets else int(some[0]), n_actions)
 
     def complete(self, opened: OpenRound, losses: Any, span: LossRange | None) -> Any:
         return losses

@@ -29,7 +29,7 @@ from hannan.core import (
 from hannan.core.arrays import as_scalar
 from hannan.core.params import Parametrised, short
 from hannan.core.rounds import OpenRound
-from hannan.core.state import Count, DictOf, Flag, Number, State, Text, TupleOf
+from hannan.core.state import Count, DictOf, Flag, Number, State, Text, TupleOf, TuplesOf
 from hannan.core.validation import FloatArray, check_bounded_range
 from hannan.decisions.names import Name
 from hannan.decisions.records import is_request
@@ -44,11 +44,14 @@ Interval = tuple[float, float]
 class NamedDecision:
     """A decision: the action, its propensity, and the id under which you report the outcome."""
 
-    action: Name
-    propensity: float
+    action: Any
+    """Name of the action; for a set, a tuple with the names of its elements."""
+    propensity: Any
+    """Probability of the action; for a set, a tuple with that of each chosen element. It is NaN
+    if the learner can only estimate it, which it may show only after the outcome: see `log`."""
     id: Id
     actions: tuple[Name, ...] = field(default=(), repr=False)
-    """Names of all actions at the time of the decision."""
+    """Names of all actions, or elements, at the time of the decision."""
     opened: OpenRound | None = field(default=None, repr=False)
     """The learner's round; None in the holdout."""
     distribution: FloatArray | None = field(default=None, repr=False)
@@ -64,11 +67,11 @@ class NamedDecision:
 class Why:
     """Explanation of a decision: the probability and the expected outcome of each action.
 
-    `str(why)` is a table.
+    For a set, these are about the chosen elements. `str(why)` is a table.
     """
 
-    action: Name
-    propensity: float
+    action: Any
+    propensity: Any
     probabilities: Mapping[Name, float]
     scores: Mapping[Name, float]
     """Outcome that the predictor expected of each action; empty without predictions."""
@@ -77,11 +80,15 @@ class Why:
 
     def __str__(self) -> str:
         """Return a table with a row for each action, the most probable first."""
-        width = max(len(str(name)) for name in self.probabilities)
-        lines = [f"Chose {self.action} with probability {self.propensity:.4g}."]
+        width = max((len(str(name)) for name in self.probabilities), default=0)
+        if isinstance(self.action, tuple):
+            lines = [f"Chose {', '.join(map(str, self.action)) or 'no element'}."]
+        else:
+            lines = [f"Chose {self.action} with probability {self.propensity:.4g}."]
         for name, q in sorted(self.probabilities.items(), key=lambda item: -item[1]):
             score = f"  expected {self.outcome} {self.scores[name]:.4g}" if self.scores else ""
-            lines.append(f"{name!s:<{width}}  probability {q:.4f}{score}")
+            chance = "not known before its outcome" if math.isnan(q) else f"{q:.4f}"
+            lines.append(f"{name!s:<{width}}  probability {chance}{score}")
         return "\n".join(lines)
 
 
@@ -143,11 +150,18 @@ def _whole(value: float) -> float | None:
 
 _ID = Text().where(lambda self, id: 0 < len(id) <= LONGEST) | Count(2**63, low=-(2**63))
 _MARK = Count(2**64)
+_ACTION = Count() | TuplesOf(Count())
 
 
-def _fits(scope: Any, action: int, text: str | None) -> bool:
-    """Return whether a stored decision chose an action that its stored request allowed."""
-    size = scope._size
+def _fits(scope: Any, action: Any, numbers: Any, text: str | None) -> bool:
+    """Return whether a stored decision chose an action that its stored request allowed.
+
+    `numbers` are its propensity, its outcome or another action, if known.
+    """
+    size, sets = scope._size, scope._sets is not None
+    known = [each for each in numbers if each is not None]
+    if any((type(each) is tuple) != sets for each in (action, *known)):
+        return False
     return text is None if size == 0 else text is not None and is_request(text, action, size)
 
 
@@ -167,26 +181,37 @@ class OpenDecisions(Parametrised):
             _ID,
             TupleOf(
                 Count(2**63, low=-(2**63)),
-                Count(),
-                Number(0.0, 1.0),
+                _ACTION,
+                Number(0.0, 1.0) | None,
                 Number(),
                 _MARK,
-                Count() | None,
+                _ACTION | None,
                 Text() | None,
-            ).where(lambda self, one: _fits(self, one[1], one[-1])),
+            ).where(
+                lambda self, held: (
+                    _fits(self, held[1], held[5:6], held[-1])
+                    and (held[2] is None) == (type(held[1]) is tuple)
+                )
+            ),
             most="most",
         ),
         closed=DictOf(
             _ID.where(lambda self, id: id not in self.waiting),
             TupleOf(
-                Count(),
-                Number(0.0, 1.0).where(lambda self, q: q > 0.0),
+                _ACTION,
+                Number(0.0, 1.0).where(lambda self, q: q > 0.0) | TuplesOf(Number(0.0, 1.0)) | None,
                 _MARK,
-                Number() | None,
+                Number() | TuplesOf(Number()) | None,
                 Flag(),
                 Number(),
                 Text() | None,
-            ).where(lambda self, one: _fits(self, one[0], one[-1])),
+            ).where(
+                lambda self, held: (
+                    _fits(self, held[0], (held[1], held[3]), held[-1])
+                    and (held[1] is not None or type(held[0]) is tuple)
+                    and all(len(each) == len(held[0]) for each in held[:4] if type(each) is tuple)
+                )
+            ),
             most="remembered",
         ),
     )
@@ -194,13 +219,15 @@ class OpenDecisions(Parametrised):
     def __init__(self, most: int, remembered: int) -> None:
         self.most = most
         self.remembered = remembered
-        self.waiting: dict[Id, tuple[int, int, float, float, int, int | None, str | None]] = {}
+        self.waiting: dict[Id, tuple[int, Any, Any, float, int, Any, str | None]] = {}
         """The learner's number of the decision, or a negative number in the holdout; the action,
-        its propensity, the time, and the request's checksum; the action that the holdout would have
-        taken, if any; and the request as text, None if items are passed to each decision."""
-        self.closed: dict[Id, tuple[int, float, int, float | None, bool, float, str | None]] = {}
+        its propensity (None for a set), the time, and the request's checksum; the action that the
+        holdout would have taken, if any; and the request as text, None if items are passed to each
+        decision. A set is a tuple of the numbers of its elements."""
+        self.closed: dict[Id, tuple[Any, Any, int, Any, bool, float, str | None]] = {}
         """The action, its propensity, the request's checksum, the outcome or None, whether the
-        decision expired, the time, and the request as text."""
+        decision expired, the time, and the request as text. A set has a tuple of propensities, or
+        None in the holdout, and a tuple of outcomes."""
         self._order: deque[Id] = deque()  # ids of closed decisions, the oldest first
 
     def _restored(self) -> None:
@@ -216,7 +243,7 @@ class OpenDecisions(Parametrised):
                 "decisions with expire(older_than=seconds)."
             )
 
-    def again(self, key: Id, mark: int) -> tuple[int, float]:
+    def again(self, key: Id, mark: int) -> tuple[Any, Any]:
         """Return the action and the propensity of a known decision, if its request was the same."""
         if key in self.waiting:
             _, action, q, _, before, _, _ = self.waiting[key]
@@ -243,7 +270,14 @@ class OpenDecisions(Parametrised):
                 f"{self.remembered:,} closed decisions. Open decisions: {len(self.waiting):,}."
             )
 
-    def told(self, key: Id, outcome: float) -> bool:
+    def action(self, key: Id) -> Any:
+        """Return the action of an open decision, or of one of the last closed ones."""
+        if key in self.waiting:
+            return self.waiting[key][1]
+        self.check_closed(key)
+        return self.closed[key][0]
+
+    def told(self, key: Id, outcome: Any) -> bool:
         """Return whether this outcome of a closed decision was reported before.
 
         False if the decision has expired. Another outcome raises `ContradictoryOutcomeError`.
@@ -254,15 +288,18 @@ class OpenDecisions(Parametrised):
             return False
         if before != outcome:
             raise ContradictoryOutcomeError(
-                f"Decision {key!r} already has the outcome {before:g}; got {outcome:g}. A reported "
-                "outcome cannot be changed."
+                f"Decision {key!r} already has the outcome {_shown(before)}; got "
+                f"{_shown(outcome)}. A reported outcome cannot be changed."
             )
         return True
 
-    def close(self, key: Id, outcome: float | None, expired: bool = False) -> None:
-        """Close a decision that has an outcome, has expired, or expired with a default outcome."""
+    def close(self, key: Id, outcome: Any, expired: bool = False, shown: Any = None) -> None:
+        """Close a decision that has an outcome, has expired, or expired with a default outcome.
+
+        `shown` are the propensities of a set, which are known only now.
+        """
         _, action, q, moment, mark, _, asked = self.waiting.pop(key)
-        self.closed[key] = action, q, mark, outcome, expired, moment, asked
+        self.closed[key] = action, shown if q is None else q, mark, outcome, expired, moment, asked
         self._order.append(key)
         if len(self._order) > self.remembered:
             del self.closed[self._order.popleft()]
@@ -270,6 +307,12 @@ class OpenDecisions(Parametrised):
     def older(self, than: float) -> list[Id]:
         """Return the ids of open decisions made before a time, the oldest first."""
         return [key for key, one in self.waiting.items() if one[3] < than]
+
+
+def _shown(outcome: Any) -> str:
+    """Return an outcome as text: a number, or the numbers of a set."""
+    numbers = outcome if isinstance(outcome, tuple) else (outcome,)
+    return ", ".join(f"{number:g}" for number in numbers) or "of no element"
 
 
 class Units:
@@ -284,7 +327,7 @@ class Units:
         it raises `LossError`.
     """
 
-    def __init__(self, rewards: Any, losses: Any, clip: Any) -> None:
+    def __init__(self, rewards: Any = None, losses: Any = None, clip: Any = False) -> None:
         if (rewards is None) == (losses is None):
             given = "neither" if rewards is None else "both"
             raise ParameterError(
@@ -294,8 +337,8 @@ class Units:
         if not isinstance(clip, bool):
             raise InputTypeError(f"clip= must be True or False; got {clip!r}.")
         self.word = "loss" if rewards is None else "reward"
-        name, span = ("losses", losses) if rewards is None else ("rewards", rewards)
-        self.low, self.high = check_bounded_range("Decider", span, name)
+        self.plural, span = ("losses", losses) if rewards is None else ("rewards", rewards)
+        self.low, self.high = check_bounded_range("Decider", span, self.plural)
         self.width = self.high - self.low  # from one end of the range to the other
         self.clip = clip
 

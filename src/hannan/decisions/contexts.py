@@ -128,12 +128,16 @@ class Contexts(Parametrised):
         Whether items are passed to each decision.
     features, item_features
         Encoders of contexts and items, as in `Decider`.
+    keys
+        Whether contexts go to the policy class as they are. Default False.
     """
 
     stored = State(_rows=Part(), _items=Part())
 
-    def __init__(self, rows: bool, items: bool, features: Any, item_features: Any) -> None:
-        self.rows, self.items = rows, items
+    def __init__(
+        self, rows: bool, items: bool, features: Any, item_features: Any, keys: bool = False
+    ) -> None:
+        self.rows, self.items, self.keys = rows, items, keys
         self.features, self.item_features = features, item_features
         self._rows = new_features("features", features) if rows else None
         self._items = new_features("item_features", item_features) if items else None
@@ -144,6 +148,8 @@ class Contexts(Parametrised):
         The encoder changes only when you call this function, which never fails.
         """
         x, learn = None, _learn_nothing
+        if self.keys:
+            return row, learn
         if self._rows is not None:
             x, learn = self._rows.read(row)
         elif row is not None:

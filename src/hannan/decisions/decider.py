@@ -58,8 +58,8 @@ from hannan.decisions.logs import log_of, logged
 from hannan.decisions.names import Name, Names, as_name
 from hannan.decisions.records import as_json, request_text
 from hannan.decisions.scoreboard import Scoreboard
+from hannan.decisions.sets import Sets, as_stored, log_of_sets, sets_of
 from hannan.decisions.summary import Summary, summary_of
-from hannan.off_policy import Log
 
 _EXPLORED = 0.002  # default share of random decisions, if the actions are fixed
 _EXPLORED_OF_OFFERS = 0.0001  # default minimum probability of each item
@@ -101,20 +101,29 @@ class Decider(Parametrised):
     ----------
     actions
         Names of the actions: strings, or numbers such as prices. None (default) if you pass the
-        actions with their features (items) to each `decide` call.
+        actions with their features (items) to each `decide` call. With `policies`, the names of
+        the elements; the default is then their names in the policy class, such as "home-bridge" for
+        the edge ("home", "bridge"), or their numbers.
+    policies
+        Policy class of sets of elements, if an action is a route, a slate or an assignment, such as
+        `oracles.Paths(…)`. A context is then one that this class takes. Default None: single
+        actions.
     rewards, losses
         Range (low, high) of the outcomes. Pass `rewards` if more is better, or `losses` if less is
-        better.
+        better. With `policies`, the range for each element.
     baseline
         Your current rule, for comparison: an action, or a function `f(context)` that returns one.
-        With items, a function `f(context, actions)`. Default: no comparison.
+        With items, a function `f(context, actions)`. With `policies`, lists of names of elements
+        in place of actions; this needs a `holdout`. Default: no comparison.
     exploration
         Minimum probability of each available action. Default: 0.002 divided by the number of
-        actions, so that two decisions in a thousand are random; 0.0001 per item with items.
+        actions, so that two decisions in a thousand are random; 0.0001 per item with items. Not
+        for sets, which the learner explores by its noise alone.
     holdout
         Share of the decisions that follow the baseline at random, as the control group of an A/B
         test does. Default 0; 0.05 is usual. `summary().holdout` compares the two groups. The
-        learner does not use these decisions. Their propensities are exact, too.
+        learner does not use these decisions. Their propensities are exact, too; those of sets are
+        not known.
     features, item_features
         Encoders of the contexts and of the items: a `Features`, or a mapping that declares the
         columns. None (default) infers the columns from the first rows.
@@ -130,10 +139,10 @@ class Decider(Parametrised):
 
     Guarantee
     ---------
-    A call that raises an error changes nothing. Every decision states the exact probability with
-    which its action was drawn. All anytime-valid intervals hold jointly with the given confidence,
-    for any outcomes that are fixed before their actions are drawn. Feedback may be delayed
-    (`off_policy.Watch`). Without contexts, the expected regret is bounded for any adversary
+    A call that raises an error changes nothing. Every decision of a single action states the exact
+    probability with which it was drawn. All anytime-valid intervals hold jointly with the given
+    confidence, for any outcomes that are fixed before their actions are drawn. Feedback may be
+    delayed (`off_policy.Watch`). Without contexts, the expected regret is bounded for any adversary
     (`TsallisINF`). With contexts no theorem applies: the base learner only protects against an
     adversary that predicts the actions.
 
@@ -146,10 +155,23 @@ class Decider(Parametrised):
     ...     learned = d.report(decision, reward=180.0 if decision.action == "green" else 80.0)
     >>> decision.action, d.summary().decisions
     ('green', 500)
+
+    Routes, with the minutes of each link:
+
+    >>> roads = hn.oracles.Paths([("home", "a"), ("home", "b"), ("a", "work"), ("b", "work")],
+    ...                          "home", "work")
+    >>> d = hn.Decider(policies=roads, losses=(0, 60), seed=0)
+    >>> for day in range(200):
+    ...     route = d.decide(id=day)
+    ...     minutes = {link: 40.0 if "a" in link.split("-") else 10.0 for link in route.action}
+    ...     learned = d.report(day, losses=minutes)
+    >>> route.action
+    ('home-b', 'b-work')
     """
 
     stored = State(
         _names=Part(),
+        _sets=Part(),
         _contexts=Made(Contexts, "_new_contexts", rows=Flag()) | None,
         _learner=Object(Learner, like=lambda self: self._new_learner(self._contexts)) | None,
         _open=Part(),
@@ -157,11 +179,13 @@ class Decider(Parametrised):
         _action_checksum=Count(2**32),
     )
     _broken = False  # whether an interrupted call left an inconsistent state
+    _sets: Sets | None = None
 
     def __init__(
         self,
         actions: Iterable[Any] | None = None,
         *,
+        policies: Any = None,
         rewards: tuple[float, float] | None = None,
         losses: tuple[float, float] | None = None,
         baseline: Any = None,
@@ -174,27 +198,35 @@ class Decider(Parametrised):
         confidence: float = 0.95,
         seed: int | None = None,
     ) -> None:
-        self.actions, self.rewards, self.losses = actions, rewards, losses
+        self.actions, self.policies, self.rewards, self.losses = actions, policies, rewards, losses
         self.baseline, self.exploration = baseline, exploration
-        self.holdout = check_share(self, holdout, baseline, actions)
+        self.holdout = check_share(
+            self, holdout, baseline, policies if actions is None else actions
+        )
         self.features, self.item_features, self.clip = features, item_features, clip
         self.max_open = check_integer(self, "max_open", max_open, 1, MOST_OPEN + 1)
         self.confidence = confidence
         self.seed = check_seed(self, seed)
         self._lock = threading.RLock()
         self._units = Units(rewards, losses, clip)
-        self._names = None if actions is None else Names(actions)
+        self._names = None if actions is None or policies is not None else Names(actions)
         new_features("features", features)
         new_features("item_features", item_features)
         self._seed = secrets.randbits(62) if self.seed is None else self.seed
         self._group = ControlGroup(self.holdout, self._seed)
+        if policies is not None:
+            self._sets = sets_of(self, self._units)
+            self._names = self._sets.names(actions)
+            self._sets.new_learner(self._seed)  # raises if it does not take the policy class
         self._least(self._size)
         self._constant = self._constant_baseline()
         # The first decision creates both, because it shows whether there are contexts.
         self._contexts: Contexts | None = None
         self._learner: Any = None
         self._open = OpenDecisions(self.max_open, _REMEMBERED)
-        self._scoreboard = Scoreboard(self._size, baseline is not None, confidence)
+        ruled = baseline is not None
+        counted = (self._size, ruled) if self._sets is None else (1 + ruled, False)
+        self._scoreboard = Scoreboard(*counted, confidence)
         self._action_checksum = 0  # CRC32 of all actions chosen so far
         self._journal: Journal | None = None
         self._replayed = (0, 0, 0)
@@ -310,7 +342,8 @@ class Decider(Parametrised):
         For one context, returns a mapping from actions to probabilities. For a frame, returns a
         frame of the same kind with a column for each action. For an array or a list of contexts,
         returns a list of mappings. Each row is treated as the next decision. The Decider does not
-        change.
+        change. For sets, these are the probabilities that each element is chosen, estimated by
+        1,000 draws if the policy class cannot compute them.
 
         Parameters
         ----------
@@ -319,7 +352,7 @@ class Decider(Parametrised):
         available, actions
             As in `decide`; for several contexts, as in `decide_many`.
         """
-        many = is_table(context)
+        many = is_table(context) if self._sets is None else type(context) is list
         rows = rows_of(context, "probabilities") if many else [context]
         masks = available_by_row(available, len(rows)) if many else [available]
         asked = [
@@ -357,7 +390,7 @@ class Decider(Parametrised):
 
     def _asked(self, context: Any, available: Any, id: Any, actions: Any) -> tuple[Any, ...]:
         """Check a request; return its context, row, available actions, id, items and checksum."""
-        if type(context) is not dict:
+        if type(context) is not dict and self._sets is None:
             context = only_row(context)
             if context is None and self._contexts is not None and self._contexts.rows:
                 raise ContextError(
@@ -395,14 +428,27 @@ class Decider(Parametrised):
         if key in self._open.waiting:
             return self.decision(key)
         names = self._known_names(items)
+        if self._sets is not None:
+            return self._sets.answer(names, action, q, key)
         return NamedDecision(names[action], q, key, names)
 
     def _known_names(self, items: Items | None) -> tuple[Name, ...]:
         """Return the names of all actions, or of the items."""
         return tuple(name for name, _ in items or ()) if self._names is None else self._names.all
 
-    def report(self, decision: NamedDecision | Id, reward: Any = None, *, loss: Any = None) -> bool:
+    def report(
+        self,
+        decision: NamedDecision | Id,
+        reward: Any = None,
+        *,
+        loss: Any = None,
+        rewards: Any = None,
+        losses: Any = None,
+    ) -> bool:
         """Report the outcome of a decision, given the decision or its id, in any order.
+
+        For a set, pass the outcomes of its elements as `rewards` or `losses`: a mapping from names
+        to numbers, or a sequence in the order of the action.
 
         Returns whether the learner used the outcome. Reporting the same outcome again changes
         nothing. Another outcome for the same decision raises `ContradictoryOutcomeError`. An
@@ -410,7 +456,13 @@ class Decider(Parametrised):
         """
         with self._lock:
             key = decision if type(decision) is str else as_id(decision)
-            outcome = self._units.outcome(reward, loss)
+            if self._sets is None and rewards is None and losses is None:
+                outcome: Any = self._units.outcome(reward, loss)
+            else:
+                told = {"reward": reward, "loss": loss, "rewards": rewards, "losses": losses}
+                outcome = self._own_sets("rewards= and losses=").outcomes(
+                    self._own_names("report"), self._open.action(key), told
+                )
             if key in self._open.waiting:
                 self._made("report", key, outcome)
                 return True
@@ -427,9 +479,9 @@ class Decider(Parametrised):
         older_than
             Minimum age of the decisions: seconds, or a `timedelta`.
         reward, loss
-            Outcome of these decisions, such as reward=0.0 for no sale. By default they have no
-            outcome: the learner does not use them, and anytime-valid intervals assume the worst
-            outcome.
+            Outcome of these decisions, such as reward=0.0 for no sale; for sets, of each of their
+            elements. By default they have no outcome: the learner does not use them, and
+            anytime-valid intervals assume the worst outcome.
         """
         age = older_than.total_seconds() if isinstance(older_than, timedelta) else older_than
         if isinstance(age, bool) or not isinstance(age, int | float) or not age >= 0.0:
@@ -453,6 +505,10 @@ class Decider(Parametrised):
                 "For why(), pass the decision that decide() returned instead of its id."
             )
         number, action, q, _, _, control, _ = self._open.waiting[key]
+        if self._sets is not None:
+            opened = None if number < 0 else self._learner.open_round(number)
+            known = self._sets.inclusion(opened, action, control)
+            return self._sets.answer(self._known_names(None), action, known, key, opened)
         if number < 0:
             names = self._own_names("holdout").all
             return NamedDecision(names[action], q, key, names)
@@ -475,14 +531,17 @@ class Decider(Parametrised):
         """Add an action, starting with the next decision.
 
         The learner keeps all it has learned about the other actions, and tries the new action as a
-        new Decider would. A retired action returns with its past.
+        new Decider would. A retired action returns with its past. A policy class has no new
+        elements, so with `policies` only retired elements can return.
         """
-        self._own_names("add_action")
+        names = self._own_names("add_action")
+        if self._sets is not None:
+            self._sets.check_returns(names, name)
         self._made("add", as_name(name))
 
     @_locked
     def retire(self, name: Any) -> None:
-        """Never choose an action again; you can still report outcomes of its open decisions."""
+        """Never choose an action, or an element, again; its open decisions stay open."""
         self._own_names("retire")
         self._made("retire", as_name(name))
 
@@ -520,6 +579,7 @@ class Decider(Parametrised):
                 "learn() needs propensity=, the probability with which the action was chosen. Pass "
                 "1 for a deterministic rule, or 1/K if all K actions were equally likely."
             )
+        self._check_single("learn")
         outcome = self._units.outcome(reward, loss)
         q = check_probability("learn", "propensity", propensity)
         items = None
@@ -548,6 +608,7 @@ class Decider(Parametrised):
             - mappings, or a frame, with the keys or columns action, reward or loss, and propensity.
               All other columns are the context.
         """
+        self._check_single("warm_start")
         count, names = 0, self._own_names("warm_start").all
         for context, action, outcome, q in logged(log, names, self._units):
             try:
@@ -558,7 +619,7 @@ class Decider(Parametrised):
         return count
 
     @_locked
-    def log(self) -> Log:
+    def log(self) -> Any:
         """Return the decisions with outcomes as a log, to evaluate other rules.
 
         The `off_policy.Log` has the contexts, the names of the actions, their exact propensities,
@@ -569,7 +630,10 @@ class Decider(Parametrised):
         means no sale, call `expire(age, reward=0.0)` first.
 
         The log does not contain decisions of `learn`. A Decider without fixed actions has no log:
-        `log()` raises `ParameterError`.
+        `log()` raises `ParameterError`. The log of a Decider of sets is a frame with the columns
+        id, time, context, available, action, propensity, and losses or rewards; its notes are in
+        `attrs["notes"]`. The propensity of an element is the probability that it was chosen, or an
+        estimate of it whose inverse has the right mean; in the holdout it is NaN.
 
         Examples
         --------
@@ -581,7 +645,10 @@ class Decider(Parametrised):
         >>> print(hn.off_policy.evaluate(d.log(), lambda context: "red"))
         mean reward 4, 95 % interval 4 to 4 (...
         """
-        return log_of(self._open, self._scoreboard, self._own_names("log").all, self._units)
+        names = self._own_names("log").all
+        if self._sets is not None:
+            return log_of_sets(self._open, self._scoreboard, names, self._units.plural)
+        return log_of(self._open, self._scoreboard, names, self._units)
 
     # Results ------------------------------------------------------------------------------------
 
@@ -593,6 +660,11 @@ class Decider(Parametrised):
         """
         answer = decision if isinstance(decision, NamedDecision) else self.decision(decision)
         names, units, distribution = answer.actions, self._units, answer.distribution
+        if self._sets is not None:
+            chances = dict(zip(answer.action, answer.propensity, strict=True))
+            losses = [] if answer.expected is None else self._sets.losses(answer.expected).tolist()
+            expected = dict(zip(names if losses else (), losses, strict=True))
+            return Why(answer.action, answer.propensity, chances, expected, units.word)
         probabilities = (
             {} if distribution is None else dict(zip(names, distribution.tolist(), strict=True))
         )
@@ -607,7 +679,10 @@ class Decider(Parametrised):
         """Compare the decisions so far with the baseline and with each constant action."""
         names = None if self._names is None else self._names.all
         waiting = len(self._open.waiting)
-        summary = summary_of(self._scoreboard, self._units, names, self._learner, waiting)
+        units, elements = self._units, None
+        if self._sets is not None:
+            units, elements = self._sets.total, self._sets.results(names or ())
+        summary = summary_of(self._scoreboard, units, names, self._learner, waiting, elements)
         return replace(summary, notes=(*self._changes, *summary.notes))
 
     def metrics(self) -> dict[str, Any]:
@@ -649,7 +724,8 @@ class Decider(Parametrised):
         units, names = self._units, [] if self._names is None else self._names.all
         shown = ", ".join(map(str, names[:6])) + (", …" if len(names) > 6 else "")
         shown = shown or "items passed to each decision"
-        return f"Decider: {shown}; {units.word} from {units.low:g} to {units.high:g}"
+        shown, each = (shown, "") if self._sets is None else (f"sets of {shown}", " per element")
+        return f"Decider: {shown}; {units.word} from {units.low:g} to {units.high:g}{each}"
 
     def warm_up(self, context: Any = None, actions: Mapping[Any, Any] | None = None) -> float:
         """Compile the numba kernels ahead of time, and return the seconds this took.
@@ -668,14 +744,16 @@ class Decider(Parametrised):
         twin._journal = None
         if context is None and twin._contexts is not None and twin._contexts.rows:
             context = {}
-        names = twin._names
+        names, units, sets = twin._names, twin._units, twin._sets is not None
         left = [] if names is None else [each for each in names.all if each not in names.retired]
         for turn in range(_WARM):
-            available = left[1:] if turn % 2 and left[1:] else None
+            available = left[1:] if turn % 2 and left[1:] and not sets else None
             answer = twin.decide(context, available, actions=actions)
             if turn < 2:
                 str(twin)  # compiles the certificate with an open decision
-            twin.report(answer, **{twin._units.word: twin._units.back(1.0)})
+            worst: Any = units.back(1.0)
+            told = {units.plural: [worst] * len(answer.action)} if sets else {units.word: worst}
+            twin.report(answer, **told)
         return time.perf_counter() - began
 
     # Files --------------------------------------------------------------------------------------
@@ -772,11 +850,13 @@ class Decider(Parametrised):
 
     def _resume_from(self, journal: Journal) -> None:
         """Take over the state of the Decider of a journal."""
-        rule = [self.baseline] if callable(self.baseline) else []
+        own = self.baseline, getattr(self.policies, "solve", None)
+        rule = [each for each in own if callable(each)]
         found = load(journal.path, trusted=rule)
         ours, theirs = dict(self.params), dict(getattr(found, "params", {}))
         names = self._names
-        changed = names is not None and (names.all != tuple(self.actions or ()) or names.retired)
+        named = None if self.actions is None else tuple(self.actions)
+        changed = names is not None and (named not in (None, names.all) or names.retired)
         if changed or self._learner is not None or type(found) is not type(self):
             raise ParameterError(
                 f"The file {journal.path} already exists, and this Decider is not new. Resume from "
@@ -846,11 +926,12 @@ class Decider(Parametrised):
         offers, known = self._names is None, self._open
         size = len(items) if offers else self._size
         absent = target is None and (offers or self.baseline is None)
+        aimed = Count(size) if self._sets is None else self._sets.baselines
         require(
             self,
             ids=as_id(key) == key and key not in known.waiting and key not in known.closed,
             time=Number().fits(moment),
-            baseline=absent or (self.baseline is not None and Count(size).fits(target)),
+            baseline=absent or (self.baseline is not None and aimed.fits(target)),
             actions=items == offered(dict(items)) if offers else items is None,
             marks=Count(2**64).fits(mark),
         )
@@ -889,7 +970,7 @@ class Decider(Parametrised):
         allowed: list[int] | None,
         key: Id,
         moment: float,
-        target: int | None,
+        target: Any,
         items: Items | None,
         mark: int,
     ) -> NamedDecision:
@@ -909,9 +990,11 @@ class Decider(Parametrised):
         if contexts is None:
             learner, contexts = self._begin(calls[0][0])
         read = []
-        for number, (row, *_, items, _) in enumerate(calls):
+        for number, (row, allowed, *_, items, _) in enumerate(calls):
             try:
                 context, learn = contexts.read(row, items)
+                if self._sets is not None:  # raises if no set is available, or for the context
+                    learner.would_play(context, available=allowed)
             except HannanError as error:
                 raise type(error)(f"Row {number}: {error}") from None
             learn()
@@ -930,8 +1013,8 @@ class Decider(Parametrised):
         return answers
 
     def _turn(
-        self, learner: Any, context: Any, allowed: list[int] | None, target: int | None
-    ) -> tuple[Any, int, int, FloatArray | None, int | None]:
+        self, learner: Any, context: Any, allowed: list[int] | None, target: Any
+    ) -> tuple[Any, int, Any, FloatArray | None, Any]:
         """Let the learner choose the action, or the holdout.
 
         If the holdout chooses, the learner's choice is discarded; its action distribution and its
@@ -941,9 +1024,13 @@ class Decider(Parametrised):
         group = self._group
         opened = learner.open(context, allowed, late=True, committed=not group.share)
         number, action, distribution = opened.number, opened.action, opened.action_distribution()
+        sets = self._sets is not None
+        if sets:
+            action = tuple(action.tolist())
         if not group.share:
             return opened, number, action, distribution, None
-        control = target if distribution is not None and group.may_take(target, allowed) else None
+        known = sets or distribution is not None
+        control = target if known and group.may_take(target, allowed) else None
         if control is not None and group.takes(self._scoreboard.watch.rounds):
             number, action = -1 - self._scoreboard.held_out, control
         else:
@@ -955,13 +1042,20 @@ class Decider(Parametrised):
         turn: tuple[Any, ...],
         key: Id,
         moment: float,
-        target: int | None,
+        target: Any,
         mark: int,
         row: Any,
         allowed: list[int] | None,
     ) -> NamedDecision:
         """Record a round as an open decision. Never fails."""
         opened, number, action, distribution, control = turn
+        if self._sets is not None:
+            text = request_text(row, allowed, self._size)
+            self._open.waiting[key] = number, action, None, moment, mark, control, text
+            self._sets.add_decision(self._scoreboard, number, action, control)
+            trail = b"%d," * len(action) % action
+            self._action_checksum = zlib.crc32(trail + b";", self._action_checksum)
+            return self.decision(key)  # type: ignore[no-any-return]
         size = self._scoreboard.n_actions
         asked = request_text(row, allowed, size) if size else None
         q = float(opened.record.propensity)
@@ -977,8 +1071,11 @@ class Decider(Parametrised):
         self._action_checksum = zlib.crc32(b"%d," % action, self._action_checksum)
         return NamedDecision(names[action], q, key, names, opened, distribution)
 
-    def _do_report(self, key: Id, outcome: float, expired: bool = False) -> None:
+    def _do_report(self, key: Id, outcome: Any, expired: bool = False) -> None:
         number, action, *_ = self._open.waiting[key]
+        if self._sets is not None:
+            self._sets.close(self._open, self._learner, self._scoreboard, key, outcome, expired)
+            return
         loss = self._units.as_loss(outcome)
         if number >= 0:
             self._learner.close(self._learner.open_round(number), loss)
@@ -990,7 +1087,11 @@ class Decider(Parametrised):
 
     def _do_expire(self, before: float, outcome: float | None) -> None:
         for key in self._open.older(before):
-            if outcome is None:
+            if self._sets is not None:
+                size = len(self._open.waiting[key][1])
+                told = None if outcome is None else (outcome,) * size
+                self._do_report(key, told, expired=True)
+            elif outcome is None:
                 number = self._open.waiting[key][0]
                 if number >= 0:
                     self._learner.forget(number)
@@ -1038,6 +1139,23 @@ class Decider(Parametrised):
         """Number of actions; 0 if items are passed to each decision."""
         return 0 if self._names is None else len(self._names)
 
+    def _own_sets(self, argument: str) -> Sets:
+        """Return the elements of sets; raise `ParameterError` if actions are single."""
+        if self._sets is None:
+            raise ParameterError(
+                f"{argument} are for the elements of sets, with policies=, but this Decider "
+                f"chooses single actions. Pass one number as {self._units.word}=."
+            )
+        return self._sets
+
+    def _check_single(self, verb: str) -> None:
+        """Raise `ParameterError` if actions are sets."""
+        if self._sets is not None:
+            raise ParameterError(
+                f"{verb}() takes single actions, but this Decider chooses sets. Let it make the "
+                "decisions itself, and report the outcomes of their elements."
+            )
+
     def _own_names(self, verb: str) -> Names:
         """Return the names of the actions; raise `ParameterError` if there are none."""
         if self._names is None:
@@ -1047,25 +1165,33 @@ class Decider(Parametrised):
             )
         return self._names
 
-    def _constant_baseline(self) -> int | None:
-        """Return the number of the baseline's action, if the baseline is an action."""
+    def _constant_baseline(self) -> Any:
+        """Return the baseline's action as an index, if the baseline is an action."""
         if self.baseline is None or callable(self.baseline):
             return None
         if self._names is None:
             raise refuse(self, "baseline", "a function of the context and the items", self.baseline)
-        return self._names.place(self.baseline)
+        return self._place(self.baseline)
 
-    def _aim(self, context: Any, actions: Any, items: Items | None) -> int | None:
-        """Return the index of the action of the baseline's rule; None if it takes no item."""
+    def _place(self, choice: Any) -> Any:
+        """Return the index of an action of the baseline, or the elements of its set."""
+        assert self._names is not None
+        if self._sets is not None:
+            return self._sets.choice(self._names, choice)
+        return self._names.place(choice)
+
+    def _aim(self, context: Any, actions: Any, items: Items | None) -> Any:
+        """Return the action of the baseline's rule, as an index; None if it takes no item."""
         if items is None:
-            assert self._names is not None
-            return self._names.place(self.baseline(context))
+            return self._place(self.baseline(context))
         taken = self.baseline(context, actions)
         return None if taken is None else place(as_name(taken), items, "The baseline's choice")
 
     def _least(self, n_actions: int) -> float:
         """Return the minimum probability of each action."""
         given = self.exploration
+        if self._sets is not None:
+            return 0.0
         if given is None:
             return _EXPLORED / n_actions if n_actions else _EXPLORED_OF_OFFERS
         most = max(n_actions, 2)
@@ -1075,9 +1201,13 @@ class Decider(Parametrised):
         return float(given)
 
     def _new_contexts(self, rows: bool) -> Contexts:
-        return Contexts(rows, self._names is None, self.features, self.item_features)
+        sets = self._sets is not None
+        features = self.features, self.item_features
+        return Contexts(rows and not sets, self._names is None, *features, keys=sets)
 
     def _new_learner(self, contexts: Contexts) -> Learner:
+        if self._sets is not None:
+            return self._sets.new_learner(self._seed)
         K = self._size
         options: dict[str, Any] = {"seed": self._seed, "exploration": self._least(K)}
         if contexts.items:
@@ -1100,12 +1230,14 @@ class Decider(Parametrised):
     def _check_state(self) -> None:
         learner = self._learner
         numbers = [] if learner is None else learner.open_decisions
-        rounds = [(number, learner.open_round(number).action) for number in numbers]
+        opened = [learner.open_round(number) for number in numbers]
+        rounds = [(each.number, as_stored(each.action)) for each in opened]
         waiting = sorted(each[:2] for each in self._open.waiting.values())
         require(
             self,
             learner=(learner is None) == (self._contexts is None),
+            items=self._names is not None or all(each.context.ids for each in opened),
             decisions=rounds == [each for each in waiting if each[0] >= 0]
             and [number for number, _ in waiting] == sorted(self._scoreboard.watch.open_decisions)
-            and all(action < self._size for number, action in waiting if number < 0),
+            and all(np.max(action, initial=0) < self._size for n, action in waiting if n < 0),
         )

@@ -23,21 +23,24 @@ class ControlGroup:
     def __init__(self, share: float, seed: int) -> None:
         self.share, self.seed = share, seed
 
-    def may_take(self, target: int | None, available: list[int] | None) -> bool:
+    def may_take(self, target: Any, available: list[int] | None) -> bool:
         """Return whether a decision can be in the group, given the current rule's action."""
-        return (
-            self.share > 0.0 and target is not None and (available is None or target in available)
-        )
+        if self.share == 0.0 or target is None or available is None:
+            return self.share > 0.0 and target is not None
+        return {*target} <= {*available} if type(target) is tuple else target in available
 
     def takes(self, number: int) -> bool:
         """Return whether the decision with this number is in the group; ignore outcomes."""
         toss = hashlib.blake2b(f"{self.seed} holdout {number}".encode(), digest_size=7)
         return int.from_bytes(toss.digest(), "big") < self.share * 2.0**56
 
-    def mixed(self, distribution: FloatArray, target: int) -> FloatArray:
-        """Return an action distribution with the group's share on the current rule's action."""
+    def mixed(self, distribution: FloatArray, target: Any) -> FloatArray:
+        """Return an action distribution with the group's share on the current rule's action.
+
+        For sets, return the probabilities of the elements, with the share on those of its set.
+        """
         mixture = (1.0 - self.share) * distribution
-        mixture[target] += self.share
+        mixture[list(target) if type(target) is tuple else target] += self.share
         return mixture
 
 

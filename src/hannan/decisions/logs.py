@@ -37,13 +37,13 @@ def log_of(
         names=names,
         value_range=(units.low, units.high),
         times=[each[5] for each in closed],
-        notes=_notes(len(closed), known, scoreboard),
+        notes=notes_on(len(closed), known, scoreboard),
         rewards=outcomes if rewards else None,
         losses=None if rewards else outcomes,
     )
 
 
-def _notes(kept: int, known: OpenDecisions, scoreboard: Scoreboard) -> tuple[str, ...]:
+def notes_on(kept: int, known: OpenDecisions, scoreboard: Scoreboard) -> tuple[str, ...]:
     """Return a note about the decisions that a log leaves out, if there are any."""
     decisions, waiting = int(scoreboard.plays.sum()), len(known.waiting)
     if kept == decisions:

@@ -106,14 +106,14 @@ class Names(Stored):
     def with_new(self, name: Name) -> Names:
         """Return the names with one more action; a retired action becomes active again."""
         if name not in self._places:
-            return Names([*self.all, name], self.retired)
+            return type(self)([*self.all, name], self.retired)
         if name not in self.retired:
             raise ParameterError(f"There already is an action {name!r}. Choose another name.")
-        return Names(self.all, [each for each in self.retired if each != name])
+        return type(self)(self.all, [each for each in self.retired if each != name])
 
     def without(self, name: Any) -> Names:
         """Return the names with one action retired."""
         gone = self.all[self.place(name)]
         if gone in self.retired:
             raise ParameterError(f"The action {gone!r} is already retired.")
-        return Names(self.all, [*self.retired, gone])
+        return type(self)(self.all, [*self.retired, gone])

@@ -84,21 +84,26 @@ def request_in(text: str) -> tuple[Any, list[int]]:
     return row, list(range(there)) if type(there) is int else there
 
 
-def is_request(text: str, action: int, n_actions: int) -> bool:
-    """Return whether a text is a request for one of `n_actions` actions that allows `action`.
+def is_request(text: str, action: Any, n_actions: int) -> bool:
+    """Return whether a text is a request among `n_actions` actions that allows an action or a set.
 
     >>> text = request_text({"age": 31}, [0, 2], 3)
     >>> is_request(text, 2, 3), is_request(text, 1, 3), is_request(text, 2, 2)
     (True, False, False)
+    >>> is_request(text, (0, 2), 3), is_request(text, (1, 2), 3)
+    (True, False)
     """
     try:
         _, there = json.loads(text, object_hook=_untagged)
     except (ValueError, TypeError, RecursionError, ArithmeticError):
         return False
+    chosen = action if type(action) is tuple else (action,)
+    if list(chosen) != sorted({*chosen}):
+        return False
     if type(there) is int:
-        return action < there <= n_actions
+        return all(each < there for each in chosen) and there <= n_actions
     numbers = type(there) is list and {*map(type, there)} == {int}
-    return numbers and action in there and there == sorted({*there} & {*range(n_actions)})
+    return numbers and {*chosen} <= {*there} and there == sorted({*there} & {*range(n_actions)})
 
 
 def as_json(value: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from hannan.core import ParameterError
 from hannan.core.display import folded, page, paragraph, table
 from hannan.core.frames import by_column, frame
 from hannan.core.plots import Dot, axes, draw_dots, draw_line, legend
@@ -20,6 +21,9 @@ from hannan.decisions.scoreboard import BASELINE, RANDOM, Scoreboard
 from hannan.off_policy.watch import aligned
 
 _ENOUGH = 20  # effective sample size, below which a normal interval is unreliable
+_MOST_SHOWN = 10  # elements in a table
+_ELEMENT = "element", "decisions", "with_feedback", "mean"
+_NO_RULE = "no comparison: sets are only compared with a current rule, by baseline= and holdout="
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,15 +185,20 @@ class Summary:
     predictor_share
         Share of the decisions since the last restart in which the learner used the predictor.
     entropy
-        Mean entropy of the action distribution, in bits, over about the last 1,000 decisions.
+        Mean entropy of the action distribution, in bits, over about the last 1,000 decisions; NaN
+        for sets.
     min_propensity
-        Smallest propensity so far.
+        Smallest propensity so far; NaN for sets.
     restarts
         Numbers of outcomes after which the learner started over.
     regret
         Estimated bound on the expected regret, in total; None if no theorem applies.
     notes
         Remarks on these results and on the data.
+    elements
+        For sets: number of decisions, of those with feedback, and mean outcome of each element
+        that was chosen, by its name. The other means are then for whole sets: the sums over their
+        elements. None for single actions.
     """
 
     outcome: str
@@ -212,6 +221,7 @@ class Summary:
     restarts: tuple[int, ...]
     regret: float | None
     notes: tuple[str, ...]
+    elements: Mapping[Name, Mapping[str, float]] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return a dictionary of numbers, for a log or a monitoring system.
@@ -246,6 +256,8 @@ class Summary:
             }
             for name, each in self.actions.items()
         }
+        if self.elements is not None:
+            numbers["elements"] = self.elements
         return as_json(numbers)  # type: ignore[no-any-return]
 
     def lines(self) -> list[str]:
@@ -258,14 +270,16 @@ class Summary:
         own = f"no {self.outcome}s yet"
         if self.with_feedback:
             once = "" if math.isnan(self.look[0]) else f"{_ends(self.look)} if you look once, "
+            what = self.outcome if self.elements is None else f"{self.outcome} of a set"
             own = (
-                f"mean {self.outcome} {_number(self.mean)} ({once}{_ends(self.interval)} at any "
+                f"mean {what} {_number(self.mean)} ({once}{_ends(self.interval)} at any "
                 f"time; {100 * self.confidence:g} % intervals)"
             )
-        learning = (
-            f"predictor took part in {100 * self.predictor_share:.0f} % of the decisions, entropy "
-            f"{self.entropy:.2g} bits, propensities from {self.min_propensity:.2g}"
-        )
+        learning = f"predictor took part in {100 * self.predictor_share:.0f} % of the decisions"
+        if self.elements is None:
+            learning += (
+                f", entropy {self.entropy:.2g} bits, propensities from {self.min_propensity:.2g}"
+            )
         bound = "no bound on regret"
         if self.regret is not None:
             bound = f"bound on regret about {self.regret:.4g}"
@@ -273,6 +287,8 @@ class Summary:
 
     def _compared(self) -> str:
         comparison, name = self.baseline, "current rule"
+        if comparison is None and self.elements is not None:
+            return _NO_RULE
         if comparison is None:
             better = max if self.outcome == "reward" else min
             known = [each for each in self.actions.values() if not math.isnan(each.estimate)]
@@ -284,8 +300,13 @@ class Summary:
         return f"{name}: {estimate}{comparison}"
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row for your current rule and for each action, in the order of `str`."""
+        """Return a row for your current rule and for each action, in the order of `str`.
+
+        For sets, return a row for each element that was chosen.
+        """
         every = self._compared_with
+        if self.elements is not None:
+            return [{"element": name, **each} for name, each in self.elements.items()]
         return [{"policy": label, **each.numbers(self.outcome)} for label, each in every]
 
     def to_frame(self) -> Any:
@@ -294,9 +315,11 @@ class Summary:
         The columns are policy, reward, reward_look_low, reward_look_high, reward_low, reward_high
         ("loss" in place of "reward" for losses), gain and its four ends, verdict, clear_after and
         effective. The verdict is about the Decider: "better" than that policy. "look" means the
-        interval for a single look, the other interval is anytime-valid.
+        interval for a single look, the other interval is anytime-valid. For sets, there is a row
+        for each element that was chosen, with the columns element, decisions, with_feedback and
+        mean.
         """
-        return frame(by_column(self.rows()))
+        return frame(by_column(self.rows(), _ELEMENT if self.elements is not None else ()))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the mean outcome of each rule with both intervals, and return matplotlib's axes.
@@ -309,6 +332,8 @@ class Summary:
         ax
             Axes to draw on. Default: new ones.
         """
+        if not self._compared_with:
+            raise ParameterError(f"There is nothing to draw: {_NO_RULE}.")
         dots = [
             Dot(label, each.estimate, each.look, each.interval)
             for label, each in self._compared_with
@@ -332,10 +357,12 @@ class Summary:
 
     def __str__(self) -> str:
         """Return the lines, a table of all comparisons, and the notes."""
-        rows = [self._heads, *self._cells()]
+        rows = aligned([self._heads, *self._cells()]) if self._compared_with else []
+        if self.elements:
+            rows += aligned([self._element_heads, *self._element_cells()])
         more = [] if self.holdout is None else [str(self.holdout)]
         notes = (f"- {note}" for note in self.notes)
-        return "\n".join([*self.lines(), *more, *aligned(rows), *notes])
+        return "\n".join([*self.lines(), *more, *rows, *notes])
 
     def _repr_html_(self) -> str:
         counts, own, compared, learning = self.lines()
@@ -345,7 +372,12 @@ class Summary:
             paragraph(compared, strong=True),
             paragraph(own),
             *([] if self.holdout is None else [paragraph(str(self.holdout))]),
-            table(self._heads, self._cells(), marked=range(self.baseline is not None)),
+            *(
+                [table(self._heads, self._cells(), marked=range(self.baseline is not None))]
+                if self._compared_with
+                else []
+            ),
+            *([table(self._element_heads, self._element_cells())] if self.elements else []),
             paragraph(counts),
             paragraph(learning),
             folded("Notes", self.notes),
@@ -378,8 +410,26 @@ class Summary:
                 ),
                 row["verdict"],
             )
-            for row in self.rows()
+            for row in (
+                {"policy": label, **each.numbers(self.outcome)}
+                for label, each in self._compared_with
+            )
         ]
+
+    @property
+    def _element_heads(self) -> tuple[str, ...]:
+        return "element", "decisions", f"mean {self.outcome}"
+
+    def _element_cells(self) -> list[tuple[str, ...]]:
+        """Return rows for the elements chosen most often, as text."""
+        ranked = sorted((self.elements or {}).items(), key=lambda pair: -pair[1]["decisions"])
+        cells: list[tuple[str, ...]] = [
+            (str(name), f"{each['decisions']:,}", _number(each["mean"]))
+            for name, each in ranked[:_MOST_SHOWN]
+        ]
+        if len(ranked) > _MOST_SHOWN:
+            cells.append((f"{len(ranked) - _MOST_SHOWN:,} others", "", ""))
+        return cells
 
 
 def _within(losses: Interval) -> Interval:
@@ -407,11 +457,17 @@ def _count(number: int, noun: str) -> str:
 
 
 def summary_of(
-    scoreboard: Scoreboard, units: Units, names: Sequence[Name] | None, learner: Any, waiting: int
+    scoreboard: Scoreboard,
+    units: Units,
+    names: Sequence[Name] | None,
+    learner: Any,
+    waiting: int,
+    elements: Mapping[Name, Mapping[str, float]] | None = None,
 ) -> Summary:
     """Summarise a scoreboard and a learner, which is None before the first decision.
 
-    `names` are the names of the actions, None if items are passed to each decision.
+    `names` are the names of the actions, None if items are passed to each decision. `elements` are
+    the results of each element of sets. The scoreboard then has the actions of `Sets.add_decision`.
     """
     said, width, rounds = scoreboard.watch.intervals(), units.width, max(scoreboard.watch.rounds, 1)
 
@@ -437,6 +493,12 @@ def summary_of(
     if names is None:
         compared[RANDOM] = comparison(RANDOM, RANDOM, 0, math.nan)
     plays, means = scoreboard.plays.tolist(), scoreboard.means().tolist()
+    scale = width
+    baseline = comparison(BASELINE, BASELINE, 0, math.nan) if scoreboard.baseline else None
+    if elements is not None:
+        names, scale = (), 1.0  # the learner's losses are in the units of the outcomes
+        if len(plays) > 1:
+            baseline = comparison(BASELINE, "1", plays[1], means[1])
     for i, name in enumerate(names or ()):
         compared[name] = comparison(name, str(i), plays[i], means[i])
     answered = float(scoreboard.with_feedback.sum())
@@ -445,8 +507,8 @@ def summary_of(
         certificate, restarts = learner.certificate(), learner.restarts
         hinted = getattr(learner.hint, "hinted", 0) / max(learner.current_learner.clock, 1)
         bound, notes = float(certificate), list(certificate.notes)
-    if notes and width != 1.0:
-        notes.append(f"losses in these notes are fractions of the range: 1 means {width:g}")
+    if notes and scale != 1.0:
+        notes.append(f"losses in these notes are fractions of the range: 1 means {scale:g}")
     return Summary(
         outcome=units.word,
         decisions=int(scoreboard.plays.sum()),
@@ -458,16 +520,17 @@ def summary_of(
         mean=units.back(float(scoreboard.sums.sum()) / answered if answered else math.nan),
         look=_own_look(scoreboard, units),
         interval=units.interval(scoreboard.watch.played()),
-        baseline=comparison(BASELINE, BASELINE, 0, math.nan) if scoreboard.baseline else None,
+        baseline=baseline,
         actions=compared,
         holdout=_holdout(scoreboard, units),
         confidence=scoreboard.confidence,
         predictor_share=hinted,
-        entropy=scoreboard.entropy,
-        min_propensity=scoreboard.min_propensity,
+        entropy=scoreboard.entropy if elements is None else math.nan,
+        min_propensity=scoreboard.min_propensity if elements is None else math.nan,
         restarts=tuple(restarts),
-        regret=None if math.isnan(bound) else width * bound,
+        regret=None if math.isnan(bound) else scale * bound,
         notes=tuple(notes),
+        elements=elements,
     )
 
 

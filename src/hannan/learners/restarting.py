@@ -135,6 +135,7 @@ class Restarting(Learner):
         self.late = learner.late
         self.restarts: list[int] = []
         self._availability = PassedOn()
+        self.restricts_sets = chooses_sets(learner) and hasattr(learner, "restricts_sets")
         self.current_learner: Learner = learner.clone()  # the learner since the last restart
         self.oracle_calls = self.current_learner.oracle_calls
         self._monitor = self._new_monitor(self.current_learner)
@@ -365,9 +366,12 @@ class Restarting(Learner):
 
     # Parts ------------------------------------------------------------------------------------
 
+    def _total(self) -> Any:
+        return self.current_learner._total()
+
     @property
     def _scores_actions(self) -> bool:
-        return True  # handled by the learner inside
+        return not self.restricts_sets or self.current_learner._scores_actions
 
     @property
     def action_count(self) -> int | None:

@@ -127,7 +127,8 @@ def as_read(given: Any, graph: Graph) -> Any:
     """Return a graph for a file in the state in which it was read, without later changes."""
     if isinstance(given, StoredGraph):
         return given
-    if isinstance(given, list):
+    columns = is_frame(given) or (hasattr(given, "tail") and not callable(given.tail))
+    if columns or isinstance(given, list):
         return graph.edges
     if not (hasattr(given, "is_directed") and hasattr(given, "edges")):
         return given
