@@ -179,7 +179,7 @@ INEXACT = Trust(3.0, prior=2.0, floor=0.1, share=1.0)
 TABLE = Trust(3.0, prior=2.0, floor=0.1, share=0.97)  # for a known action distribution
 # For sets, estimates are compared with losses but never a baseline: residuals of both signs would
 # couple all elements of a set.
-SETS = Trust(3.0, prior=1.0, floor=0.25, share=0.95, baseline=None)
+SETS = Trust(3.0, prior=1.0, floor=0.1, share=0.97, baseline=None)
 
 
 class HintRecord(Stored):
