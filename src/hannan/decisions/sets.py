@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from hannan._recommended import bandit
 from hannan.core import InputTypeError, Learner, Oracle, ParameterError
 from hannan.core.arrays import as_list
 from hannan.core.frames import by_column, frame
@@ -22,19 +23,12 @@ from hannan.decisions.logs import notes_on
 from hannan.decisions.names import Name, Names
 from hannan.decisions.records import request_in
 from hannan.decisions.scoreboard import Scoreboard
-from hannan.learners import ContextSemiBanditFTPL, Restarting
 from hannan.oracles import Paths, PerContext
 
 Chosen = tuple[int, ...]
 """The numbers of the chosen elements, sorted."""
 
-_RESTARTS = 10
 _LOGGED = ("id", "time", "context", "available", "action", "propensity")
-
-
-def _learner_for_sets(oracle: Oracle, options: dict[str, Any]) -> Learner:
-    """Create the learner of a `Decider` of sets."""
-    return Restarting(ContextSemiBanditFTPL(oracle, **options), max_restarts=_RESTARTS)
 
 
 def sets_of(decider: Any, units: Units) -> Sets:
@@ -106,7 +100,7 @@ class Sets(Stored):
         """Create the learner, whose losses are outcomes, or rewards times -1."""
         low, high = self.units.low, self.units.high
         span = (low, high) if self.units.word == "loss" else (0.0 - high, 0.0 - low)
-        return _learner_for_sets(self.oracle, {"seed": seed, "loss_range": span})
+        return bandit(policies=self.oracle, seed=seed, loss_range=span)
 
     @property
     def baselines(self) -> Kind:
