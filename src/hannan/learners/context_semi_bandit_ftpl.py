@@ -286,7 +286,8 @@ class ContextSemiBanditFTPL(Learner):
             scale = step.before(leader, opened.variance)
         K = self._K or len(opened.context)
         opened.draw, opened.limit = leader.draw(scale), self._limit(n, K)
-        untried = hint.mixes and leader.noise is None  # no context with noise is known so far
+        # Whether no context with noise is known so far. Only the oracle knows the feasible sets.
+        untried = hint.mixes and leader.noise is None and not self.oracle.chooses_sets
         if self.exploration or untried:
             self._floor.raise_to(opened, untried)
         if self._offset.low < 0.0:
