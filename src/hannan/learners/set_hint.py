@@ -200,12 +200,9 @@ def _from_draws(
     hinted = hit.nonzero()[0]
     if len(hinted):
         groups.append((hinted, limit_of(p, L)))
-    if len(hinted) < len(hit):
-        others = ~hit if needed is None else ~hit & (needed != 0.0)
-        for sure in (True, False) if opened.explores else (False,):
-            places = (others & ((certain > 0.0) == sure)).nonzero()[0]
-            if len(places):
-                groups.append((places, limit_of(float(certain[places[0]]), L)))
+    others = (~hit if needed is None else ~hit & (needed != 0.0)).nonzero()[0]
+    if len(others):
+        groups.append((others, L))
     used = 0
     for _ in range(streams):
         rows = 0  # all groups read the same draws
