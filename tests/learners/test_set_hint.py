@@ -207,6 +207,20 @@ def test_weights_and_costs_of_every_class_agree_with_how_often_elements_are_chos
     assert known == (name in {"subsets", "subsets, fewer", "per context", "labels"})
 
 
+def test_propensities_of_elements_are_at_most_one():
+    """Also where rounding makes the weight of an element that is always chosen less than 1."""
+    oracle = hn.oracles.SpanningTrees([(0, 1), (1, 2), (1, 2)])
+    for p in np.linspace(0.05, 0.9, 86):
+        trust = Always(1e9, share=0.99, p=float(p))
+        learner = BANDIT(oracle, predictor=says(oracle), trust=trust, epsilon=0.3, seed=0)
+        learner.update(np.ones(2), decision=learner.decide())
+        decision = learner.decide()
+        learner.forget(decision)
+        assert decision.propensity[0] == pytest.approx(1.0)
+        assert (decision.propensity <= 1.0).all()
+        assert np.isfinite(decision.propensity_error).all()
+
+
 def test_draws_of_the_base_learners_mean_are_used_for_nothing_else(monkeypatch):
     rows, others = set(), []
     chosen, weights, action = Past.chosen, Past.weights, _combinatorial.SetObjective.action
