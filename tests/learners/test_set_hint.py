@@ -85,7 +85,7 @@ def test_weight_and_ratio_have_the_means_of_the_lemma(hinted):
         hit = np.repeat(opened.hit, L)
         kernel.add_numbers(N, np.arange(L), hit, certain, kept, L, p, weights, ratio)
         q = p + b * x if hinted else b * x
-        success = q if hinted else x  # of a trial; other elements divide by b, which costs no cap
+        success = q if hinted else x  # the cap acts on trials; for other elements b only divides
         mean = -math.expm1(L * math.log1p(-success)) / q if success < 1.0 else 1.0 / q
         assert chance @ weights == pytest.approx(mean, rel=1e-12)
         assert chance @ weights**2 <= 2.0 / q**2 * (1.0 + 1e-12)
@@ -152,7 +152,7 @@ CONTEXTS = ("per context", "per context, drawn", "function")
 
 
 def frozen(name, p, L, resampling="auto"):
-    """A learner after some rounds, whose decisions change nothing but the number of the draw."""
+    """A learner after some rounds, whose decisions only change the number of the draw."""
     oracle, (low, high) = ORACLES[name]
     trust = Always(1e9, share=0.99, p=p)
     learner = BANDIT(
@@ -175,7 +175,7 @@ def frozen(name, p, L, resampling="auto"):
 
 @pytest.mark.parametrize("name", ORACLES)
 def test_weights_and_costs_of_every_class_agree_with_how_often_elements_are_chosen(name):
-    """Means of decisions beside their limits, with 5 standard errors."""
+    """Means of decisions differ from their limits by 5 standard errors at most."""
     p, L, n = 0.6, 6, 800
     learner, x = frozen(name, p, L)
     K, hint = learner.oracle.n_actions, learner.hint
@@ -258,7 +258,7 @@ def test_draws_of_the_base_learners_mean_are_used_for_nothing_else(monkeypatch):
 # The budget --------------------------------------------------------------------------------------
 
 
-def test_no_allowed_share_lets_a_step_exceed_what_is_left_of_the_budget():
+def test_no_allowed_share_lets_a_step_exceed_the_rest_of_the_budget():
     trust = Always(1.0, share=0.9, p=1.0)
     allowed = 0
     for m, spread, left, n in itertools.product(
@@ -358,7 +358,7 @@ def test_hints_need_losses_of_elements_and_no_baseline():
     assert BANDIT(sets, predictor=mean, trust=hn.Trust()).hint.trust.baseline is None
 
 
-def test_wrong_bounds_are_refused_and_change_nothing():
+def test_bounds_that_are_not_finite_raise_an_error_and_change_nothing():
     oracle = hn.oracles.Subsets(4, 2)
     speaker = says(oracle)
     learner = BANDIT(oracle, predictor=speaker, seed=0)
@@ -379,7 +379,7 @@ def test_sets_are_not_explored_before_any_context_is_known():
 
 
 @pytest.mark.parametrize("name", ["subsets", "matchings", "per context, drawn", "two sizes"])
-def test_a_learner_saved_with_open_decisions_goes_on_as_before(name):
+def test_a_learner_saved_with_open_decisions_plays_as_if_never_saved(name):
     oracle, (low, high) = ORACLES[name]
     contexts = [0, 1] if name in CONTEXTS else None
     learner = BANDIT(

@@ -23,7 +23,7 @@ K, L = 3, 2
 
 
 class Move(NamedTuple):
-    """What an adversary chooses in a round, with all that follows for each action and draw."""
+    """An adversary's choice in a round, with the results for each action and draw."""
 
     losses: FloatArray
     share: float
@@ -41,7 +41,7 @@ class Tiny:
 
     The adversary chooses losses, hint, share and V among extreme points, given all of the past.
     Weights, ratios and costs come from the compiled functions of the learner. The draws and their
-    negatives are an exact law, with a G of its own.
+    negatives are the exact distribution, for which G is computed.
     """
 
     def __init__(self, sets: list[tuple[int, ...]], low: float, seed: int, control: str) -> None:
@@ -213,5 +213,5 @@ CONTROLS = (
 
 
 @pytest.mark.parametrize("control", CONTROLS)
-def test_an_adversary_of_a_tiny_game_sees_what_is_left_out(control):
+def test_an_adversary_of_a_tiny_game_profits_from_an_omission(control):
     assert largest(TWO_SIZES if "ratio" in control else PAIRS, control=control, seeds=(0,)) > 1e-3

@@ -599,7 +599,7 @@ def ignore_the_spread_of_sets(patch):
 
 
 def keep_reserves(patch):
-    """Never release what a round has reserved."""
+    """Never release a reserve."""
     charge = SetHint.charge
 
     def stingy(hint, opened, *given):

@@ -455,9 +455,9 @@ MUTANTS = {
         mutant(breaks.measure_with_the_draw_of_play, "likeliest set punished: growth of D"),
     ],
     "set-late": [
-        only(breaks.charge_by_the_coin, "a shared element, feedback for all but the hint"),
+        only(breaks.charge_by_the_coin, "a shared element, feedback for sets except the hint"),
         mutant(breaks.charge_one_element, "two sets, feedback for none"),
-        mutant(breaks.charge_without_the_guess, "rewards, feedback for all but the hint"),
+        mutant(breaks.charge_without_the_guess, "rewards, feedback for sets except the hint"),
         only(breaks.share_draws_with_the_weights, "two sets, feedback for if V is large"),
         mutant(breaks.charge_nothing_for_estimates, "two sets, feedback for none"),
     ],

@@ -44,7 +44,7 @@ class Adviser(Predictor):
         return self.values
 
     def learn(self, context: Any, action: Any, loss: Any) -> None:
-        """Ignore the losses."""
+        """Learn nothing."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ def listed(sets: Sets) -> FinitePolicies:
     return FinitePolicies(np.array([[[j in each for j in range(K)]] for each in sets]))
 
 
-class Case(NamedTuple):
-    """A learner before a round, and what the round brings."""
+class HintedCase(NamedTuple):
+    """A learner before a round, and the hint, estimates and losses of the round."""
 
     oracle: Oracle
     share: float
@@ -79,7 +79,7 @@ class Case(NamedTuple):
     scale: float = 1.0
 
     def learner(self, seed: int) -> ContextSemiBanditFTPL:
-        """Return the learner; its decisions change nothing but the number of the next draw."""
+        """Return the learner, whose decisions only change the number of the next draw."""
         adviser, K = Adviser(), int(self.oracle.n_actions or 0)
         adviser.bounds = np.ones(K)
         adviser.bounds[list(self.hint)] = -1.0
@@ -104,7 +104,7 @@ class Case(NamedTuple):
         return np.full(int(self.oracle.n_actions or 0), self.losses, np.float64)
 
 
-class Sample(NamedTuple):
+class HintedSample(NamedTuple):
     """Many independent rounds of a case."""
 
     rounds: list[Any]
@@ -119,7 +119,7 @@ class Sample(NamedTuple):
     learner: ContextSemiBanditFTPL
 
 
-def sample(case: Case, n: int, seed: int, late: float = 1.0) -> Sample:
+def sample(case: HintedCase, n: int, seed: int, late: float = 1.0) -> HintedSample:
     """Decide n rounds in the same state, this share of them as decisions with late feedback."""
     learner = case.learner(seed)
     x, hint, leader, losses = learner.leader.X.points[0], learner.hint, learner.leader, case.vector
@@ -140,17 +140,17 @@ def sample(case: Case, n: int, seed: int, late: float = 1.0) -> Sample:
         at_once[i], later[i] = decided - before, hint.S - decided
         rounds.append(opened)
     draws = past_of(leader, opened).chosen(x, leader.hidden_draw(0, case.scale), _BASE)
-    return Sample(rounds, at_once, later, estimates, draws.mean(axis=0), learner)
+    return HintedSample(rounds, at_once, later, estimates, draws.mean(axis=0), learner)
 
 
 TRIANGLES = [(0, 1), (1, 2), (0, 2), (2, 3), (1, 3)]
 PAIRED: Sets = ((0, 1), (2,))
 SIZES: Sets = ((0,), (1, 2, 3))
 CASES = {
-    "matchings": Case(Matchings(4, 4), 0.2, 30, (0, 5, 10, 15), 0.1, 0.9),
-    "matchings, few draws": Case(Matchings(3, 3), 0.3, 3, (0, 4, 8), 0.1, 0.9),
-    "trees": Case(SpanningTrees(TRIANGLES), 0.6, 30, (0, 1, 3), [1, 0, 0, 1, 0], 0.5),
-    "subsets": Case(
+    "matchings": HintedCase(Matchings(4, 4), 0.2, 30, (0, 5, 10, 15), 0.1, 0.9),
+    "matchings, few draws": HintedCase(Matchings(3, 3), 0.3, 3, (0, 4, 8), 0.1, 0.9),
+    "trees": HintedCase(SpanningTrees(TRIANGLES), 0.6, 30, (0, 1, 3), [1, 0, 0, 1, 0], 0.5),
+    "subsets": HintedCase(
         Subsets(6, 3),
         0.6,
         30,
@@ -159,19 +159,19 @@ CASES = {
         [0.9, 0.9, 0.9, 0.1, 0.1, 0.1],
         start=[2, 2, 2, 0, 0, 0],
     ),
-    "sets of two sizes": Case(
+    "sets of two sizes": HintedCase(
         listed(SIZES), 0.5, 6, (0,), -0.9, [-0.5, -1, -1, -1], (-1.0, -0.5), [-2, 1, 1, 0]
     ),
 }
 
 
-def _samples(effort: Effort) -> Iterator[tuple[str, Case, Sample]]:
+def _samples(effort: Effort) -> Iterator[tuple[str, HintedCase, HintedSample]]:
     for name, case in CASES.items():
         n = effort.pick(4000, 40_000)
         yield name, case, sample(case, n, effort.seed, late=0.5)
 
 
-def _parts(case: Case, drawn: Sample) -> tuple[FloatArray, FloatArray, float]:
+def _parts(case: HintedCase, drawn: HintedSample) -> tuple[FloatArray, FloatArray, float]:
     """Return hint and probability of each element, and the limit of draws for the hint's."""
     h = np.zeros(len(drawn.q0))
     h[list(case.hint)] = 1.0
@@ -186,8 +186,8 @@ def _parts(case: Case, drawn: Sample) -> tuple[FloatArray, FloatArray, float]:
     f"false alarm below 1e-4: {SIGMAS} standard errors for each of {len(CASES)} means",
 )
 def cost(effort: Effort) -> Iterator[Check]:
-    """The measured cost s of a hint has mean <q - q0, l>, q0 and q the probabilities of the
-    elements in the base learner's set and in the action; truncation adds q0 (1-q)^(L-1) (l - V)
+    """The measured cost s of a hint has mean <q - q0, l>. Here q0 and q are the probabilities of
+    elements in the base learner's set and in the action. Truncation adds q0 (1-q)^(L-1) (l - V)
     for each element of the hint.
 
     Half of the rounds are decisions, whose weights are drawn before the loss is known.
@@ -213,8 +213,8 @@ def cost(effort: Effort) -> Iterator[Check]:
     f"false alarm below 1e-4: {SIGMAS} standard errors for each element",
 )
 def weights(effort: Effort) -> Iterator[Check]:
-    """With hints for sets, importance weights estimate losses without bias: their mean is 1 for
-    each element, up to (1-q)^L for elements of the hint and (1-q0)^L for others.
+    """With hints for sets, importance weights estimate losses without bias. The mean estimate of
+    a loss of 1 is 1 - (1-q)^L for elements of the hint and 1 - (1-q0)^L for others.
 
     Elements expected fewer than 100 times in a sample are left out.
     """
@@ -242,7 +242,7 @@ GAMES: dict[str, tuple[Oracle, LossRange, float]] = {
 }
 
 
-class Path(NamedTuple):
+class HintedPath(NamedTuple):
     """One game of a learner whose hints are as harmful as its budget allows."""
 
     excess: float
@@ -253,11 +253,11 @@ class Path(NamedTuple):
     """Share of the last rounds that had a hint."""
 
 
-def malicious(name: str, delay: int, T: int, seed: int, good: bool = False) -> Path:
+def malicious(name: str, delay: int, T: int, seed: int, good: bool = False) -> HintedPath:
     """Play a game in which every hint costs as much as an action can; with `good`, as little.
 
-    Losses arrive so many rounds late, in random order, and some never. In some rounds, elements
-    are unavailable.
+    Losses arrive `delay` rounds late, in random order, and a few never. In a third of the rounds,
+    an element is unavailable.
     """
     oracle, (low, high), c = GAMES[name]
     adviser, rng, K = Adviser(), np.random.default_rng([seed, delay]), int(oracle.n_actions or 0)
@@ -291,13 +291,13 @@ def malicious(name: str, delay: int, T: int, seed: int, good: bool = False) -> P
         excess = max(excess, learner.hint.S - allowed)
         before = learner.hint.hinted if t == T // 2 else before
     share = (learner.hint.hinted - before) / (T - T // 2)
-    return Path(excess / (high - low), learner.hint.W * (1.0 - MOST) / T, share)
+    return HintedPath(excess / (high - low), learner.hint.W * (1.0 - MOST) / T, share)
 
 
 @claim("set-hint-budget", _RESULT, "holds on every path")
 def budget(effort: Effort) -> Iterator[Check]:
-    """The measured cost S of hints for sets is at most c√(Gt) at every time on every path, for
-    arbitrary hints, estimates and delays, missing feedback, unavailable elements and rewards.
+    """The measured cost S of hints for sets is at most c√(Gt) at every time on every path. Hints,
+    estimates and delays are arbitrary, feedback may be missing, and elements may be unavailable.
     """
     for name, delay in product(GAMES, (0, 6)):
         seeds = effort.seeds(f"set-hint-budget {name}", 4, 40)
@@ -314,7 +314,7 @@ def budget(effort: Effort) -> Iterator[Check]:
 # Certificates --------------------------------------------------------------------------------
 
 
-class Game(NamedTuple):
+class HintedGame(NamedTuple):
     """A game with one hint in all rounds."""
 
     oracle: Oracle
@@ -369,7 +369,7 @@ def steady(learner: ContextSemiBanditFTPL, t: int) -> FloatArray:
 
 APART: Sets = ((0, 1), (2, 3), (4, 5), (6, 7))
 PLAYED = {
-    "likeliest set punished": Game(
+    "likeliest set punished": HintedGame(
         Subsets(6, 2),
         tuple(combinations(range(6), 2)),
         Always(50.0, share=0.9, p=0.5),
@@ -377,7 +377,7 @@ PLAYED = {
         punish,
         400,
     ),
-    "a bad hint, no second draw": Game(
+    "a bad hint, no second draw": HintedGame(
         listed(APART),
         APART,
         Always(50.0, share=0.9, p=0.1),
@@ -386,7 +386,7 @@ PLAYED = {
         400,
         1,
     ),
-    "a good hint, few draws": Game(
+    "a good hint, few draws": HintedGame(
         Subsets(4, 2),
         tuple(combinations(range(4), 2)),
         Always(50.0, share=0.96, p=0.95),
@@ -404,8 +404,8 @@ PLAYED = {
     f"false alarm below 1e-4: {SIGMAS} standard errors for each of {2 * len(PLAYED)} means",
 )
 def certificate(effort: Effort) -> Iterator[Check]:
-    """With hints for sets, regret against each set is on average at most the certificate, also
-    if hints err, if an adversary punishes the likeliest set, and if few draws make weights small.
+    """With hints for sets, regret against each set is on average at most the certificate. Hints
+    may err, an adversary may punish the likeliest set, and few draws may make weights too small.
     An independent noise draw measures the instability cost.
     """
     for name, game in PLAYED.items():
@@ -425,9 +425,13 @@ def certificate(effort: Effort) -> Iterator[Check]:
 
 TRIPLE: Sets = ((0, 1), (2, 3), (4,))
 SELECTIVE = {
-    "two sets": Case(listed(PAIRED), 0.9, 4, (0, 1), [0, 0, 1], [1, 1, 0], start=[0.2, 0.2, 0.4]),
-    "a shared element": Case(listed(((0, 1), (0, 2), (3,))), 0.7, 9, (0, 1), 0.0, [1, 1, 0, 0]),
-    "rewards": Case(
+    "two sets": HintedCase(
+        listed(PAIRED), 0.9, 4, (0, 1), [0, 0, 1], [1, 1, 0], start=[0.2, 0.2, 0.4]
+    ),
+    "a shared element": HintedCase(
+        listed(((0, 1), (0, 2), (3,))), 0.7, 9, (0, 1), 0.0, [1, 1, 0, 0]
+    ),
+    "rewards": HintedCase(
         listed(TRIPLE),
         0.4,
         6,
@@ -438,29 +442,29 @@ SELECTIVE = {
         [1, 1, 1, 1, -2],
     ),
 }
-RULES: dict[str, Callable[[Case, Any], bool]] = {
+RULES: dict[str, Callable[[HintedCase, Any], bool]] = {
     "all": lambda case, opened: True,
     "none": lambda case, opened: False,
     "only the hint": lambda case, opened: tuple(opened.action) == case.hint,
-    "all but the hint": lambda case, opened: tuple(opened.action) != case.hint,
+    "sets except the hint": lambda case, opened: tuple(opened.action) != case.hint,
     "sets without element 0": lambda case, opened: 0 not in opened.action,
     "if V is large at the hint": lambda case, opened: opened.gap > _middle(case),
     "if V is small at the hint": lambda case, opened: opened.gap <= _middle(case),
 }
 
 
-def _middle(case: Case) -> float:
+def _middle(case: HintedCase) -> float:
     h = np.zeros(len(case.vector))
     h[list(case.hint)] = 1.0
     return float(np.full(len(h), case.values, np.float64) @ (h - 0.5))
 
 
-def _excess(case: Case, drawn: Sample, sets: Sets, rule: str) -> FloatArray:
+def _excess(case: HintedCase, drawn: HintedSample, sets: Sets, rule: str) -> FloatArray:
     """Return regret less account of each round, for the set with the largest mean.
 
-    The account of a round with feedback is the growth of S plus the estimate's difference between
-    the base learner's set and the fixed set; without feedback, it is the growth of S at the
-    decision plus the charge.
+    The account of a round with feedback is the growth of S, plus the estimated loss of the base
+    learner's set, minus that of the fixed set. The account of a round without feedback is the
+    growth of S at the decision, plus the charge.
     """
     learner, losses, low = drawn.learner, case.vector, min(case.loss_range[0], 0.0)
     n, K = len(drawn.rounds), len(losses)
@@ -489,8 +493,8 @@ def _excess(case: Case, drawn: Sample, sets: Sets, rule: str) -> FloatArray:
     f"{len(SELECTIVE) * len(RULES)} means",
 )
 def late(effort: Effort) -> Iterator[Check]:
-    """With hints for sets, the account of a late round covers its mean regret, whatever rule
-    decides which rounds have feedback: a rule may depend on the set and on S.
+    """With hints for sets, the account of a late round covers its mean regret for every rule that
+    decides which rounds have feedback. A rule may depend on the set and on S.
 
     The account includes the exact cost of truncation.
     """
