@@ -418,11 +418,15 @@ def test_an_oracle_without_a_number_of_actions_is_refused():
         hn.ContextSemiBanditFTPL(oracle, [0])
 
 
-def test_hints_for_sets_are_refused():
+def test_sets_take_hints_or_a_baseline():
     oracle, _ = slates()
-    with pytest.raises(hn.ParameterError, match="baseline"):
-        hn.ContextSemiBanditFTPL(oracle, predictor=hn.predictors.Mean())
-    hn.ContextSemiBanditFTPL(oracle, predictor=hn.predictors.Mean(), trust="baseline")
+    for trust, hints in (("earned", True), ("baseline", False)):
+        learner = hn.ContextSemiBanditFTPL(
+            oracle, predictor=hn.predictors.Mean(), trust=trust, seed=0
+        )
+        for t in range(30):
+            learner.update(np.zeros(2) + t % 2 / 2, decision=learner.decide(t % 2))
+        assert (learner.hint.hinted > 0) == hints
 
 
 @pytest.mark.parametrize(

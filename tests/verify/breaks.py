@@ -6,10 +6,13 @@ import hannan.learners.context_semi_bandit_ftpl as algorithm_3
 from hannan import bounds
 from hannan import separators as constructions
 from hannan.kernels import finite
-from hannan.learners import ContextFTPL, ContextSemiBanditFTPL, SelfTuned, certificates
+from hannan.learners import ContextFTPL, ContextSemiBanditFTPL, SelfTuned, certificates, set_hint
 from hannan.learners import importance_weights as weighing
+from hannan.learners.hint import AdvisedRound, Trust
 from hannan.learners.importance_weights import Resampling
-from hannan.learners.perturbed_leader import PerturbedLeader
+from hannan.learners.offset import Offset
+from hannan.learners.perturbed_leader import Past, PerturbedLeader
+from hannan.learners.set_hint import SetHint
 from hannan.learners.step_size import Fixed
 from hannan.oracles import Switching
 from hannan.oracles.all_policies import TableObjective
@@ -443,3 +446,255 @@ def learn_twice(patch):
         learner.leader.total.add(opened.context, loss)
 
     patch.setattr(ContextFTPL, "_update", eager)
+
+
+# Hints for sets ------------------------------------------------------------------------------
+
+
+def change_ratios(patch, ratio):
+    """Replace the ratio of elements of the hint, given the round, the past and the draw."""
+    weigh = weighing.weigh_elements
+
+    def other(past, opened, draw, *given):
+        weights, used = weigh(past, opened, draw, *given)
+        if opened.share > 0.0:
+            changed = ratio(opened, past, draw.later(used - set_hint._TRIALS))
+            opened.ratio = np.where(opened.hit, changed, opened.ratio)
+        return weights, used
+
+    patch.setattr(weighing, "weigh_elements", other)
+
+
+def take_the_ratio_of_other_elements(patch):
+    """Use 1/b for all elements, as if none were in the hint."""
+    change_ratios(patch, lambda opened, past, draw: 1.0 / (1.0 - opened.share))
+
+
+def count_a_draw_too_many(patch):
+    """Use b^N instead of b^(N-1)."""
+    change_ratios(patch, lambda opened, past, draw: (1.0 - opened.share) * opened.ratio)
+
+
+def estimate_the_probability_first(patch):
+    """Put the mean of a few draws into the formula of the ratio."""
+
+    def plug_in(opened, past, draw):
+        drawn = past.chosen(opened.context, draw, set_hint._TRIALS)[:, opened.action]
+        x = drawn.mean(axis=0)
+        return x / (opened.share + (1.0 - opened.share) * x)
+
+    change_ratios(patch, plug_in)
+
+
+def change_numbers(patch, change):
+    """Change what becomes of the numbers of draws."""
+    add = set_hint.kernel.add_numbers
+
+    def other(numbers, places, *rule):
+        add(numbers, places, *change(*rule))
+
+    patch.setattr(set_hint.kernel, "add_numbers", other)
+
+
+def count_what_was_not_found(patch):
+    """Use the ratio b^(L-1) for an element that no draw chose."""
+    change_numbers(patch, lambda hit, c, s, limit, *given: (hit, c, s, limit + 1, *given))
+
+
+def weigh_the_hint_like_others(patch):
+    """Use N/b for elements of the hint."""
+    change_numbers(
+        patch,
+        lambda hit, c, s, L, p, *sums: (hit, 0.0 * c, np.full(len(s), 1.0 - p), L, p, *sums),
+    )
+
+
+def weigh_others_like_the_hint(patch):
+    """Use (1 - b^N)/p for elements outside the hint."""
+    change_numbers(
+        patch,
+        lambda hit, c, s, L, p, *sums: (hit, np.full(len(s), p), np.ones(len(s)), L, p, *sums),
+    )
+
+
+def draw_weights_where_means_are_computed(patch):
+    """Take mean weights for numbers of draws."""
+    patch.setattr(Past, "inclusion", lambda past, *given: None)
+
+
+def reuse_the_draw_of_the_base(patch):
+    """Start the draws for weights with the one that the base learner played by."""
+    numbers = set_hint._from_draws
+    patch.setattr(
+        set_hint,
+        "_from_draws",
+        lambda past, opened, draw, *given: numbers(past, opened, draw.later(-1), *given),
+    )
+
+
+def change_gap(patch, rows):
+    """Estimate the base learner's V by these draws, given the first draw and their number."""
+    weigh = weighing.weigh_elements
+
+    def other(past, opened, draw, *given):
+        weights, used = weigh(past, opened, draw, *given)
+        first, count = rows(draw, max(1, used - set_hint._TRIALS))
+        chosen = past.chosen(opened.context, first, count)
+        opened.gap = set_hint.kernel.gap(opened.values, opened.advice, chosen)
+        return weights, used
+
+    patch.setattr(weighing, "weigh_elements", other)
+
+
+def average_all_draws_read(patch):
+    """Estimate the base learner's V by the draws behind the weights, however many they are."""
+    change_gap(patch, lambda draw, used: (draw, used))
+
+
+def share_draws_with_the_weights(patch):
+    """Estimate the base learner's V by the first draws behind the weights."""
+    change_gap(patch, lambda draw, used: (draw, 1))
+
+
+def forget_the_sizes_of_sets(patch):
+    """Compare the estimates of sets beyond the lowest loss of each element."""
+    gap = set_hint.kernel.gap
+    patch.setattr(set_hint.kernel, "gap", lambda values, *sets: gap(values - values.min(), *sets))
+
+
+def reserve_for_few_elements(patch):
+    """Reserve for a hint as if it were a single element."""
+    probability = Trust.probability
+
+    def hasty(trust, record, *given):
+        m, record.most_elements = record.most_elements, 1
+        try:
+            return probability(trust, record, *given)
+        finally:
+            record.most_elements = m
+
+    patch.setattr(Trust, "probability", hasty)
+
+
+def reserve_nothing_for_sets(patch):
+    """Let open rounds with a hint reserve nothing."""
+    played = SetHint.played
+
+    def careless(hint, opened):
+        played(hint, opened)
+        hint.reserve, opened.reserved = 0.0, 0.0
+
+    patch.setattr(SetHint, "played", careless)
+
+
+def ignore_the_spread_of_sets(patch):
+    """Reserve as if no estimates of sets differed by more than m losses."""
+    init = SetHint.__init__
+
+    def narrow(hint, *given):
+        init(hint, *given)
+        hint.spread = 1.0
+
+    patch.setattr(SetHint, "__init__", narrow)
+
+
+def keep_reserves(patch):
+    """Never release a reserve."""
+    charge = SetHint.charge
+
+    def stingy(hint, opened, *given):
+        opened.reserved = 0.0
+        charge(hint, opened, *given)
+
+    patch.setattr(SetHint, "charge", stingy)
+
+
+def leave_out_the_cost_of_hints(patch):
+    """State certificates without S."""
+    certify = certificates.semi_bandit_certificate
+
+    def bold(game, hint, *given):
+        return certify(game, hint, *given).changed(
+            stability_estimate=certify(game, hint, *given).stability_estimate - hint.S
+        )
+
+    patch.setattr(certificates, "semi_bandit_certificate", bold)
+
+
+def leave_out_the_bias(patch):
+    """State certificates without the cost of truncation."""
+    patch.setattr(SetHint, "truncation", lambda hint, opened, K: 0.0)
+
+
+def cap_the_whole_probability(patch):
+    """Use (1 - (1-q)^L)/q with q = b q0 for elements outside the hint."""
+    exact = set_hint._from_probabilities
+
+    def capped(opened, x):
+        weights, q = exact(opened, x), (1.0 - opened.share) * x
+        found = np.array([weighing.mean_weight(each, opened.limit) for each in q.tolist()])
+        return np.where(opened.hit, weights, found)
+
+    patch.setattr(set_hint, "_from_probabilities", capped)
+
+
+def charge_by_the_coin(patch):
+    """Compare the whole losses of hint and base, by which of them was played."""
+    coin, charge = weighing_coin(patch), SetHint.charge
+
+    def tossed(hint, opened, loss, weight):
+        before = hint.S
+        charge(hint, opened, loss, weight)
+        if opened.share > 0.0:
+            surprise = float((loss - opened.values[opened.action]).sum())
+            p = opened.share
+            own = 0.0 if opened.split else p * opened.gap
+            hint.S = before + own + (surprise if coin[id(opened)] else -p / (1.0 - p) * surprise)
+
+    patch.setattr(SetHint, "charge", tossed)
+
+
+def weighing_coin(patch):
+    """Return a record of which rounds played their hint."""
+    without, coins = AdvisedRound.without_base, {}
+
+    def watched(opened, *given):
+        action = without(opened, *given)
+        coins[id(opened)] = action is not None
+        return action
+
+    patch.setattr(AdvisedRound, "without_base", watched)
+    return coins
+
+
+def charge_one_element(patch):
+    """Charge a round without feedback like one element."""
+    init = Offset.__init__
+
+    def cheap(offset, loss_range, oracle):
+        init(offset, loss_range, oracle)
+        offset.without_feedback = offset.top
+
+    patch.setattr(Offset, "__init__", cheap)
+
+
+def charge_without_the_guess(patch):
+    """Charge a round without feedback as if all sets had one size."""
+    init = Offset.__init__
+
+    def cheap(offset, loss_range, oracle):
+        init(offset, loss_range, oracle)
+        offset.without_feedback = oracle.max_chosen * offset.top
+
+    patch.setattr(Offset, "__init__", cheap)
+
+
+def charge_nothing_for_estimates(patch):
+    """Charge rounds without feedback only for their loss."""
+    played = SetHint.played
+
+    def cheap(hint, opened):
+        played(hint, opened)
+        hint.unpaid, opened.unpaid = 0.0, 0.0
+
+    patch.setattr(SetHint, "played", cheap)

@@ -44,6 +44,11 @@ CHECKS = {
     "growth-switching": 1,
     "round-by-round": 26,
     "round-by-round-bandit": 75,
+    "set-hint-cost": 5,
+    "set-hint-weights": 5,
+    "set-hint-budget": 24,
+    "set-hint-certificate": 5,
+    "set-late": 21,
 }
 
 

@@ -153,6 +153,7 @@ SURPRISE = "smallest cost of a prediction error, self-tuned learners"
 SLOW = "slowly varying losses: "
 BOTH = "estimates of action 0", "estimates of action 1"
 NEVER_SEEN = "weights of an unobserved action"
+WEIGHTS = ("set-hint-weights",)
 RELATED = ("ties", "be-the-leader", "separators")
 STABILITY = [
     mutant(HALF, NEEDED, SHARE, stands=RELATED),
@@ -426,6 +427,39 @@ MUTANTS = {
         mutant(breaks.count_a_success_too_many, *BOTH),
         mutant(breaks.measure_with_the_draw_of_play, "one success: growth of D"),
         mutant(breaks.forget_truncation, "truncation certified"),
+    ],
+    "set-hint-cost": [
+        mutant(breaks.count_what_was_not_found, "matchings, few draws", stands=WEIGHTS),
+        mutant(breaks.count_a_draw_too_many, "matchings: ", "trees: ", stands=WEIGHTS),
+        mutant(breaks.take_the_ratio_of_other_elements, "matchings: ", "subsets: "),
+        only(breaks.draw_weights_where_means_are_computed, "subsets: "),
+        mutant(breaks.estimate_the_probability_first, "matchings: "),
+        mutant(breaks.average_all_draws_read, "sets of two sizes: "),
+        only(breaks.forget_the_sizes_of_sets, "sets of two sizes: ", stands=WEIGHTS),
+    ],
+    "set-hint-weights": [
+        mutant(breaks.weigh_the_hint_like_others, "matchings: ", "trees: "),
+        mutant(breaks.weigh_others_like_the_hint, "matchings: ", "trees: "),
+        mutant(breaks.reuse_the_draw_of_the_base, "matchings: ", "trees: "),
+    ],
+    "set-hint-budget": [
+        mutant(breaks.reserve_for_few_elements, "slates, at once: largest S", stands=WEIGHTS),
+        mutant(breaks.reserve_nothing_for_sets, "slates, late: largest S"),
+        mutant(breaks.ignore_the_spread_of_sets, "sets of two sizes, at once: largest S"),
+        mutant(breaks.keep_reserves, "slates, late: rounds with a hint", "trees, at once: rounds"),
+    ],
+    "set-hint-certificate": [
+        only(breaks.leave_out_the_cost_of_hints, "likeliest set punished: mean regret"),
+        only(breaks.leave_out_the_bias, "a bad hint, no second draw: mean regret"),
+        mutant(breaks.cap_the_whole_probability, "a good hint, few draws: mean regret"),
+        mutant(breaks.measure_with_the_draw_of_play, "likeliest set punished: growth of D"),
+    ],
+    "set-late": [
+        only(breaks.charge_by_the_coin, "a shared element, feedback for sets except the hint"),
+        mutant(breaks.charge_one_element, "two sets, feedback for none"),
+        mutant(breaks.charge_without_the_guess, "rewards, feedback for sets except the hint"),
+        only(breaks.share_draws_with_the_weights, "two sets, feedback for if V is large"),
+        mutant(breaks.charge_nothing_for_estimates, "two sets, feedback for none"),
     ],
 }
 

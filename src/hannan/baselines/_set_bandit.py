@@ -13,8 +13,14 @@ from hannan.core import Action, Feedback, Learner, Objective, OpenRound, Oracle,
 from hannan.core.oracle import WITHOUT_NOISE, fixed_actions
 from hannan.core.state import Array, Count, DictOf, Key, State
 from hannan.core.stored import Stored
-from hannan.core.validation import FloatArray, LossRange, check_bounded_range, refuse
-from hannan.learners.shown_losses import check_seen
+from hannan.core.validation import (
+    FloatArray,
+    LossRange,
+    check_bounded_range,
+    check_chosen_loss,
+    check_losses,
+    refuse,
+)
 from hannan.perturbation import seed_key
 
 
@@ -66,7 +72,7 @@ class SetBandit(Learner):
 
     def _update(self, opened: OpenRound, loss: Any) -> None:
         low, high = self._range
-        losses = check_seen(opened.action, loss, self._range)
+        losses = self._checked(opened.action, loss)
         self._learn(opened.context, opened.action, (losses - low) / (high - low))
 
     def _action_distribution(self, opened: OpenRound) -> FloatArray | None:
@@ -96,7 +102,13 @@ class SetBandit(Learner):
         return self._empty.scored
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        return float(np.sum(check_seen(action, loss, self._range)))
+        return float(np.sum(self._checked(action, loss)))
+
+    def _checked(self, action: Action, loss: Any) -> Any:
+        """Return the loss of an action, or one for each element of a set."""
+        if isinstance(action, int):
+            return check_chosen_loss(loss, self._range)
+        return check_losses(loss, len(action), self._range, "one for each chosen element")[0]
 
 
 class ElementTable(Stored):

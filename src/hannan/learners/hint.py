@@ -162,7 +162,7 @@ class Trust(Stored):
         if left < ((1.0 + 0.5 * spread) * m if compares else 1.0):
             return None
         room = n / (1.0 - share) - record.W  # so that W <= n / (1 - share)
-        if compares and left < room * m:  # so that S stays within the budget in every case
+        if compares:  # so that S stays within the budget in every case
             room = min(room, max(left - (spread - 1.0) * m, 2.0 * m) / m)
         most = 1.0 - 1.0 / room if room > 1.0 else 0.0
         wanted = self.wanted(record, n)

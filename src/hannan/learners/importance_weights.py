@@ -320,7 +320,7 @@ def propensity_record_of(leader: PerturbedLeader, J: Resampling, opened: Any) ->
         distribution = distribution_of(past_of(leader, opened), opened)
         exact = None if distribution is None else distribution[action]
     drawn = exact is None and opened.exact is False
-    q = 1.0 / np.asarray(opened.weights, np.float64) if exact is None else exact
+    q = np.minimum(1.0 / np.asarray(opened.weights), 1.0) if exact is None else exact
     if isinstance(action, int):
         q = float(q)
         error: Any = q * math.sqrt((1.0 - q) / J.successes) if drawn else 0.0

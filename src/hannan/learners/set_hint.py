@@ -162,7 +162,7 @@ def limit_of(p: float, L: int) -> int:
 
     More draws would find it with probability 1/L at most.
     """
-    return max(2, min(L, 1 + math.ceil(-math.log(L) / math.log1p(-p)))) if p > 0.0 else L
+    return max(2, math.ceil(min(L, 1.0 - math.log(L) / math.log1p(-p)))) if p > 0.0 else L
 
 
 def weigh_elements(

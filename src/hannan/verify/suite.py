@@ -27,6 +27,7 @@ _MODULES = (
     "hardness",
     "growth",
     "round_by_round",
+    "set_hints",
 )
 
 
