@@ -72,7 +72,7 @@ class SetBandit(Learner):
 
     def _update(self, opened: OpenRound, loss: Any) -> None:
         low, high = self._range
-        losses = self._checked(opened.action, loss)
+        losses = self._checked_losses(opened.action, loss)
         self._learn(opened.context, opened.action, (losses - low) / (high - low))
 
     def _action_distribution(self, opened: OpenRound) -> FloatArray | None:
@@ -102,9 +102,9 @@ class SetBandit(Learner):
         return self._empty.scored
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        return float(np.sum(self._checked(action, loss)))
+        return float(np.sum(self._checked_losses(action, loss)))
 
-    def _checked(self, action: Action, loss: Any) -> Any:
+    def _checked_losses(self, action: Action, loss: Any) -> Any:
         """Return the loss of an action, or one for each element of a set."""
         if isinstance(action, int):
             return check_chosen_loss(loss, self._range)
