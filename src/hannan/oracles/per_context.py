@@ -57,9 +57,9 @@ class PerContext(Oracle):
         same key share their losses. A file holds the name of the function, so `hn.load` needs it in
         `trusted`. For each single context the theorem holds over all rounds, and
         also over its own rounds if contexts arrive independently of the losses. In general it does
-        not, so `exact` is False. Under semi-bandit feedback a predictor is needed as a baseline
-        (`trust="baseline"`). Otherwise elements that a context cannot choose seem to have loss 0
-        in the rounds of that context. Default: False.
+        not, so `exact` is False. Under semi-bandit feedback leave it False, and share the predictor
+        instead: `hn.bandit(policies=PerContext(...), shared=True)`. Otherwise elements that a
+        context cannot choose seem to have loss 0 in the rounds of that context. Default: False.
 
     Examples
     --------

@@ -16,9 +16,8 @@ class FirstGuess(TablePredictor):
 
     Let w be the weight of the first guess g. For an element with n observations of sum s, over all
     contexts, the prediction is :math:`(w g + s)/(w + n)`. The first guess can be an attribute of
-    the edges of a graph, a price list or last year's means. Under semi-bandit feedback on sets use
-    it with `trust="baseline"`: elements that were never tried then enter the totals with the first
-    guess.
+    the edges of a graph, a price list or last year's means. Under semi-bandit feedback on sets,
+    `ElementMeans(guess=...)` is usually better, because it has a width for each element.
 
     Parameters
     ----------
