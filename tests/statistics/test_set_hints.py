@@ -11,11 +11,17 @@ import pytest
 from hannan.core.oracle import Draw
 from hannan.core.validation import FloatArray
 from hannan.kernels import sets as kernel
+from hannan.learners import ContextSemiBanditFTPL, Trust
 from hannan.learners.hint import SETS
 from hannan.learners.perturbed_leader import NoisyRound
 from hannan.learners.set_hint import SetHint, limit_of
-from hannan.oracles import FinitePolicies
+from hannan.oracles import PerContext, SpanningTrees, Subsets
+from hannan.verify.set_hints import listed
 from tests.statistics.advised import Told
+from tests.statistics.late_world import DELAYS, ENDINGS, LOSSES, VOICES, LateGame
+from tests.statistics.means import SIGMAS, below, fails, further
+from tests.thinning import one_in
+from tests.verify import breaks
 
 pytestmark = [pytest.mark.stat, pytest.mark.slow]
 PAIRS, TWO_SIZES = [(0, 1), (0, 2), (1, 2)], [(0, 1), (2,)]
@@ -51,7 +57,7 @@ class Tiny:
         half = np.random.default_rng(seed).laplace(size=(2, K))
         self.noise = np.concatenate([half, -half])
         self.G = float((self.noise @ self.A.T).max(axis=1).mean())
-        oracle = FinitePolicies(self.A[:, None, :] > 0.0)
+        oracle = listed(tuple(sets))
         self.record = SetHint(Told(), SETS, K, (low, low + 1.0), 1.0, oracle)
         corners = [low + np.array(x) for x in itertools.product([0.0, 1.0], repeat=K)]
         shares = [(0.0, 0), *itertools.product([0.5, 0.95], range(len(sets)))]
@@ -215,3 +221,97 @@ CONTROLS = (
 @pytest.mark.parametrize("control", CONTROLS)
 def test_an_adversary_of_a_tiny_game_profits_from_an_omission(control):
     assert largest(TWO_SIZES if "ratio" in control else PAIRS, control=control, seeds=(0,)) > 1e-3
+
+
+# Games of some length ----------------------------------------------------------------------------
+
+GULLIBLE = Trust(budget=20.0, prior=10.0, share=0.9)
+ANY_SIZE = [each for n in range(3) for each in itertools.combinations(range(3), n)]
+SQUARE = [(0, 1), (1, 2), (2, 0), (0, 1)]
+TREES = [pair for pair in itertools.combinations(range(4), 2) if pair != (0, 3)]
+SLATES = [[*pair] for pair in itertools.product(PAIRS, repeat=2)]
+
+
+def model(oracle, trust="earned", low=0.0, contexts=None, **options):
+    options |= {"predictor": Told(), "trust": trust, "loss_range": (low, low + 1.0)}
+    learner = ContextSemiBanditFTPL(oracle, contexts, seed=0, **options)
+    _ = learner.complexity
+    return learner
+
+
+def alone(sets):
+    return [[each] for each in sets]
+
+
+MODELS: dict[str, Any] = {
+    "pairs": (model(Subsets(3, 2)), alone(PAIRS)),
+    "pairs, gullible": (model(Subsets(3, 2), GULLIBLE), alone(PAIRS)),
+    "pairs, small cap": (model(Subsets(3, 2), GULLIBLE, max_resamples=2), alone(PAIRS)),
+    "two sizes": (model(listed(tuple(TWO_SIZES)), GULLIBLE), alone(TWO_SIZES)),
+    "two sizes, rewards": (model(listed(tuple(TWO_SIZES)), GULLIBLE, -1.0), alone(TWO_SIZES)),
+    "two sizes, large rewards": (model(listed(tuple(TWO_SIZES)), GULLIBLE, -2.0), alone(TWO_SIZES)),
+    "any size, rewards": (model(Subsets(3, 2, exactly=False), GULLIBLE, -1.0), alone(ANY_SIZE)),
+    "any size, both signs": (model(Subsets(3, 2, exactly=False), low=-0.5), alone(ANY_SIZE)),
+    "trees, one stream": (model(SpanningTrees(SQUARE), GULLIBLE, resampling=1), alone(TREES)),
+    "contexts": (model(PerContext(Subsets(3, 2)), GULLIBLE, contexts=[0, 1]), SLATES),
+}
+
+
+def nasty(count):
+    """Different games for all models in turn."""
+    rng, names, games = np.random.default_rng(0), list(MODELS), {}
+    while len(games) < count:
+        name = names[len(games) % len(names)]
+        losses, delay = (str(rng.choice(list(table))) for table in (LOSSES, DELAYS))
+        mode = str(rng.choice(["decide", "mixed"], p=[0.8, 0.2]))
+        how = str(rng.choice(ENDINGS)), mode, str(rng.choice(VOICES)), int(rng.choice([20, 40, 80]))
+        games.setdefault((name, LateGame(losses, delay, *how)))
+    return list(games)
+
+
+BATCHES = [nasty(200)[first::20] for first in range(20)]
+
+
+def certified(name, game, seeds):
+    """Play a game; return regrets against all policies, and certificates, where they hold."""
+    learner, rows = MODELS[name]
+    played = [game.play(learner, rows, seed) for seed in seeds]
+    assert max(each.overdrawn for each in played) <= 1e-9
+    played = [each for each in played if each.stated is not None]
+    return np.array([each.regrets for each in played]), np.array([each.stated for each in played])
+
+
+@pytest.mark.parametrize("batch", one_in(4, range(20)))
+def test_regret_in_nasty_games_is_on_average_at_most_the_certificate(batch):
+    """Paired means with 4.5 standard errors, and S at most c√(Gt) on every path."""
+    stated = 0
+    for name, game in BATCHES[batch]:
+        regrets, certificates = certified(name, game, range(24))
+        if len(certificates) > 3:
+            stated += 1
+            below(regrets[:, int(regrets.mean(axis=0).argmax())], certificates, SIGMAS)
+    assert stated >= 7
+
+
+BROKEN = {
+    "cost": (
+        breaks.leave_out_the_cost_of_hints,
+        "pairs, gullible",
+        LateGame("blocks of 10", "none", "answered", "decide", "perverse", 100),
+    ),
+    "charge": (
+        breaks.charge_one_element,
+        "two sizes",
+        LateGame("hits all open actions", "action 1 late", "forgotten", "decide", "perverse", 40),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", ["cost", pytest.param("charge", marks=further)])
+def test_a_nasty_game_shows_a_wrong_certificate(monkeypatch, what):
+    spoil, name, game = BROKEN[what]
+    spoil(monkeypatch)
+    learner, rows = MODELS[name]
+    monkeypatch.setitem(MODELS, name, (model(learner.oracle, GULLIBLE), rows))
+    regrets, certificates = certified(name, game, range(120))
+    fails(below, regrets[:, int(regrets.mean(axis=0).argmax())], certificates, SIGMAS)

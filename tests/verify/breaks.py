@@ -614,9 +614,9 @@ def leave_out_the_cost_of_hints(patch):
     certify = certificates.semi_bandit_certificate
 
     def bold(game, hint, *given):
-        return certify(game, hint, *given).changed(
-            stability_estimate=certify(game, hint, *given).stability_estimate - hint.S
-        )
+        said = certify(game, hint, *given)
+        stated = said.stability_estimate
+        return said if stated is None else said.changed(stability_estimate=stated - hint.S)
 
     patch.setattr(certificates, "semi_bandit_certificate", bold)
 
