@@ -18,7 +18,7 @@ delay = rng.uniform(0.2, 0.8, (CREWS, CREWS))
 delay[np.arange(CREWS), rng.permutation(CREWS)] = 0.1
 crews = hn.oracles.Matchings(CREWS, CREWS)
 losses = rng.random((DAYS, CREWS * CREWS)) < delay.ravel()
-trace = hn.play(hn.ContextSemiBanditFTPL(crews, seed=0), hn.environments.FromArrays(None, losses))
+trace = hn.play(hn.bandit(policies=crews, seed=0), hn.environments.FromArrays(None, losses))
 
 print(f"random assignment   {losses.mean() * CREWS:.2f} delays per day")
 print(f"best assignment     {losses.mean(axis=0)[trace.best_policy(None)].sum():.2f}")

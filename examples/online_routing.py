@@ -20,7 +20,7 @@ roads = hn.networks.RoadNetwork(*zip(*streets, strict=True), times, capacity=100
 
 oracle = hn.oracles.Paths.towards(roads, (0, 0), (N - 1, N - 1))
 environment = hn.environments.Congestion(roads, oracle, swing=0.6, period=500)
-learner = hn.ContextSemiBanditFTPL(oracle, seed=0)
+learner = hn.bandit(policies=oracle, seed=0)
 trace = hn.play(learner, environment, DAYS, seed=0)
 used = np.bincount(np.concatenate(trace.actions), minlength=len(streets)) / DAYS
 

@@ -14,7 +14,7 @@ import hannan as hn
 
 N, SHOWN, VISITORS, PARTS = 200, 10, 16_000, 40
 slates = hn.oracles.Subsets(N, SHOWN)
-learner = hn.ContextSemiBanditFTPL(slates, seed=0)
+learner = hn.bandit(policies=slates, seed=0)
 rng = np.random.default_rng(0)
 popular = rng.choice(N, 15, replace=False)
 shown, clicks, liked = np.zeros((PARTS, N)), np.zeros(PARTS), np.zeros(N)
