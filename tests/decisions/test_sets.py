@@ -354,3 +354,30 @@ def test_what_does_not_exist_for_sets_says_so():
     d.add_action("a-b")
     assert d.warm_up() > 0.0
     assert "no comparison" in str(d)
+
+
+@pytest.mark.parametrize("word", ["losses", "rewards"])
+def test_first_guesses_have_the_names_and_units_of_the_user(word):
+    links = [("home", "a"), ("home", "b"), ("a", "work"), ("b", "work")]
+    policies = hn.oracles.Paths(links, "home", "work")
+    guess = {"home-b": 20.0, ("b", "work"): 30.0, "home-a": 40.0, "a-work": 50.0}
+    d = hn.Decider(policies=policies, guess=guess, shared=True, seed=0, **{word: (0, 60)})
+    d.decide()
+    predictor = d._learner.current_learner.predictor_
+    sign = 1.0 if word == "losses" else -1.0
+    assert predictor.estimate(None).tolist() == [sign * x for x in (40.0, 20.0, 50.0, 30.0)]
+    assert not predictor.by_context
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"actions": ["a", "b"], "guess": [1.0, 2.0]}, "for sets of elements"),
+        ({"actions": ["a", "b"], "shared": True}, "for sets of elements"),
+        ({"policies": hn.oracles.Subsets(3, 2), "guess": {"x": 1.0}}, "Unknown action 'x'"),
+        ({"policies": hn.oracles.Subsets(3, 2), "guess": [1.0, 9.0, 2.0]}, "'guess' parameter"),
+    ],
+)
+def test_first_guesses_are_checked(given, message):
+    with pytest.raises(hn.ParameterError, match=message):
+        hn.Decider(losses=(0, 5), **given)

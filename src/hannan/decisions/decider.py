@@ -115,6 +115,9 @@ class Decider(Parametrised):
         Your current rule, for comparison: an action, or a function `f(context)` that returns one.
         With items, a function `f(context, actions)`. With `policies`, lists of names of elements
         in place of actions; this needs a `holdout`. Default: no comparison.
+    shared, guess
+        For `policies`: whether an element costs the same in all contexts, and a first guess of the
+        outcome of each element, a mapping from names or one number for each, as in `bandit`.
     exploration
         Minimum probability of each available action. Default: 0.002 divided by the number of
         actions, so that two decisions in a thousand are random; 0.0001 per item with items. Not
@@ -189,6 +192,8 @@ class Decider(Parametrised):
         rewards: tuple[float, float] | None = None,
         losses: tuple[float, float] | None = None,
         baseline: Any = None,
+        shared: Any = False,
+        guess: Any = None,
         exploration: float | None = None,
         holdout: float = 0.0,
         features: Any = None,
@@ -200,6 +205,7 @@ class Decider(Parametrised):
     ) -> None:
         self.actions, self.policies, self.rewards, self.losses = actions, policies, rewards, losses
         self.baseline, self.exploration = baseline, exploration
+        self.shared, self.guess = shared, guess
         self.holdout = check_share(
             self, holdout, baseline, policies if actions is None else actions
         )
@@ -218,6 +224,10 @@ class Decider(Parametrised):
             self._sets = sets_of(self, self._units)
             self._names = self._sets.names(actions)
             self._sets.new_learner(self._seed)  # raises if it does not take the policy class
+        elif shared is not False or guess is not None:
+            raise ParameterError(
+                "shared= and guess= are for sets of elements. Leave them out, or pass policies=."
+            )
         self._least(self._size)
         self._constant = self._constant_baseline()
         # The first decision creates both, because it shows whether there are contexts.

@@ -11,7 +11,7 @@ import numpy as np
 
 from hannan._recommended import bandit
 from hannan.core import InputTypeError, Learner, Oracle, ParameterError
-from hannan.core.arrays import as_list
+from hannan.core.arrays import as_floats, as_list
 from hannan.core.frames import by_column, frame
 from hannan.core.params import short
 from hannan.core.rounds import OpenRound
@@ -44,7 +44,7 @@ def sets_of(decider: Any, units: Units) -> Sets:
             "With policies=, baseline= needs holdout=: the outcomes of your current sets are only "
             "known from decisions that follow them. Pass a share such as holdout=0.05."
         )
-    return Sets(decider.policies, units, decider.holdout)
+    return Sets(decider.policies, units, decider.holdout, decider.shared, decider.guess)
 
 
 class ElementNames(Names):
@@ -65,6 +65,8 @@ class Sets(Stored):
         Range of the outcome of one element.
     share
         Share of the decisions in the holdout.
+    shared, guess
+        As in `Decider`.
     """
 
     stored = State(
@@ -75,7 +77,9 @@ class Sets(Stored):
         sums=Array(),
     )
 
-    def __init__(self, oracle: Any, units: Units, share: float) -> None:
+    def __init__(
+        self, oracle: Any, units: Units, share: float, shared: Any = False, guess: Any = None
+    ) -> None:
         if not isinstance(oracle, Oracle) or not oracle.chooses_sets or oracle.takes_functions:
             raise ParameterError(
                 "policies= must be an oracle that chooses sets of elements with a loss each, such "
@@ -91,6 +95,7 @@ class Sets(Stored):
                 who = type(oracle).__name__
                 raise ParameterError(f"policies= must know {what}: pass {argument} to {who}.")
         self.oracle, self.units, self.share = oracle, units, share
+        self.shared, self.guess = shared, guess
         ends = min(units.low, 0.0) * oracle.max_chosen, max(units.high, 0.0) * oracle.max_chosen
         self.total = Units(**{units.plural: ends}, clip=True)  # sums may round beyond an end
         self.plays, self.with_feedback = np.zeros(size), np.zeros(size)
@@ -100,7 +105,8 @@ class Sets(Stored):
         """Create the learner, whose losses are outcomes, or rewards times -1."""
         low, high = self.units.low, self.units.high
         span = (low, high) if self.units.word == "loss" else (0.0 - high, 0.0 - low)
-        return bandit(policies=self.oracle, seed=seed, loss_range=span)
+        given = {"seed": seed, "loss_range": span, "shared": self.shared}
+        return bandit(policies=self.oracle, guess=self._first_losses, **given)
 
     @property
     def baselines(self) -> Kind:
@@ -118,7 +124,7 @@ class Sets(Stored):
             elements = list(map(_joined, _elements_of(self.oracle)))
             twice, count = Counter(elements).most_common(1)[0]
             if count == 1:
-                return ElementNames(elements)
+                return self._guessed(ElementNames(elements))
             raise ParameterError(
                 f"Two elements of {own} have the name {twice!r}. Pass actions=, a list with a "
                 "different name for each element."
@@ -129,6 +135,20 @@ class Sets(Stored):
                 f"actions= must name the {size} elements of {own}, in their order; got "
                 f"{len(names)} names."
             )
+        return self._guessed(names)
+
+    _first_losses: FloatArray | None = None
+
+    def _guessed(self, names: ElementNames) -> ElementNames:
+        """Convert the first guesses to losses in the order of the names, and return the names."""
+        guess, reward = self.guess, self.units.word == "reward"
+        if isinstance(guess, Mapping):
+            values = np.full(len(names), self.units.high if reward else self.units.low)
+            for name, value in guess.items():
+                values[names.place(name)] = value
+            guess = values
+        if guess is not None:
+            self._first_losses = as_floats(guess) * (-1.0 if reward else 1.0)
         return names
 
     def check_returns(self, names: Names, name: Any) -> None:
