@@ -427,6 +427,7 @@ def test_sets_take_hints_or_a_baseline():
         for t in range(30):
             learner.update(np.zeros(2) + t % 2 / 2, decision=learner.decide(t % 2))
         assert (learner.hint.hinted > 0) == hints
+        assert learner.step.factor == (2.0 if hints else 1.0)
 
 
 @pytest.mark.parametrize(

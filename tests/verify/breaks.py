@@ -479,7 +479,7 @@ def estimate_the_probability_first(patch):
     """Put the mean of a few draws into the formula of the ratio."""
 
     def plug_in(opened, past, draw):
-        drawn = past.chosen(opened.context, draw, set_hint._TRIALS)[:, opened.action]
+        drawn = past.chosen(opened.context, draw, 4)[:, opened.action]
         x = drawn.mean(axis=0)
         return x / (opened.share + (1.0 - opened.share) * x)
 

@@ -97,7 +97,7 @@ class ContextSemiBanditFTPL(Learner):
         independent extra draw. "anytime": the schedule :math:`\epsilon_t \propto 1/\sqrt t`, which
         also takes delayed feedback into account. "theorem": the paper's tuning, needs `horizon`.
         Or a positive number, or a rule such as `SelfTuned(eagerness=4)`. The default eagerness is
-        2 without a predictor, else 1.
+        2 without a predictor or for sets with hints, else 1.
     horizon
         Number of rounds T, for epsilon="theorem" and for the cap L. Default: None.
     max_resamples
@@ -268,7 +268,8 @@ class ContextSemiBanditFTPL(Learner):
         key = seed_key(seed)
         X = ContextSet(self, oracle, contexts, separator, key)
         self._theorem: Bound | None = None
-        eagerness = 2.0 if predictor is None or oracle.chooses_sets else 1.0
+        hints_for_sets = oracle.chooses_sets and believed.budget is not None
+        eagerness = 2.0 if predictor is None or hints_for_sets else 1.0
         self._step = step_size(
             self, epsilon, self.horizon, lambda: self._theorem_epsilon(X), eagerness
         )
