@@ -90,6 +90,27 @@ def weigh(state, square, variance):
 
 
 @njit
+def mean_errors(losses, expected, low, width):
+    """Return the mean squared error and variance of 0/1 losses, and the number of losses.
+
+    Losses of NaN are missing.
+    """
+    square = 0.0
+    variance = 0.0
+    count = 0
+    for i in range(losses.size):
+        error = (losses[i] - expected[i]) / width
+        if math.isnan(error):
+            continue
+        mean = (expected[i] - low) / width if low > -np.inf else 0.0
+        square += error * error
+        variance += mean * (1.0 - mean)
+        count += 1
+    count_or_one = max(count, 1)
+    return square / count_or_one, variance / count_or_one, count
+
+
+@njit
 def watch(state, loss, expected, low, width):
     """Pass a prediction's error to `weigh`; losses lie in a range of `width` from `low`."""
     error = (loss - expected) / width

@@ -41,8 +41,8 @@ def means(table, prior, out):
 
 
 @fast
-def lower(table, prior, variance, alpha, out):
-    """Set out[k] to the mean of element k minus its width."""
+def lower(table, prior, variance, alpha, estimates, out):
+    """Set estimates[k] to the mean of element k, and out[k] to that minus its width."""
     first, several = prior[0], prior.size > 1
     sums, counts, squares = table[0], table[1], table[2]
     usual = 0.0
@@ -55,6 +55,7 @@ def lower(table, prior, variance, alpha, out):
         square = (squares[k] + POOL * variance) / ((n + POOL) * (n + 1.0))
         if n < usual:
             square *= 1.0 + RARE * math.log((usual + 1.0) / (n + 1.0))
+        estimates[k] = mean
         out[k] = mean - alpha * math.sqrt(square)
 
 

@@ -1,5 +1,7 @@
 """Checks of losses, predictions and rows of users in one pass, and the cost of a hint."""
 
+import math
+
 import numpy as np
 
 from hannan.kernels.compiling import njit
@@ -22,6 +24,16 @@ def extremes(values):
         if value > high:
             high = value
     return low, high
+
+
+@njit
+def are_seen(elements, losses, n, missing):
+    """Return whether elements are below n and losses finite, or NaN if they may be missing."""
+    for i in range(elements.size):
+        loss = losses[i]
+        if not (0 <= elements[i] < n and (math.isfinite(loss) or (missing and math.isnan(loss)))):
+            return False
+    return n > 0
 
 
 @njit

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from hannan.kernels.compiling import njit
+from hannan.kernels.distribution import mean_weight
 
 
 @njit
@@ -38,27 +39,54 @@ def gap(values, advice, chosen):
         for j in range(chosen.shape[1]):
             if chosen[i, j]:
                 total += values[j]
-    hint = 0.0
     for k in range(advice.size):
-        hint += values[advice[k]]
-    return hint - total / chosen.shape[0]
+        total -= chosen.shape[0] * values[advice[k]]
+    return -total / chosen.shape[0]
 
 
 @njit
-def add_numbers(numbers, places, hit, certain, kept, limit, share, weights, ratio):
+def total(values, elements):
+    """Return the sum of the values of some elements."""
+    found = 0.0
+    for k in range(elements.size):
+        found += values[elements[k]]
+    return found
+
+
+@njit
+def mixture(hit, explored, share, explores):
+    """Return (c, s): an element's probability is s (c + (1 - c) x), x that in the base's set."""
+    kept = 1.0 - explores
+    certain = (kept * share if hit else 0.0) + (explores if explored else 0.0)
+    s = certain + kept * (1.0 - share)
+    return certain / s, s
+
+
+@njit
+def from_probabilities(x, hit, explored, share, explores, limit, weights, ratio):
+    """Set the mean weights of elements, and their ratios, from the base's probabilities x."""
+    for k in range(x.size):
+        c, s = mixture(hit[k], explored[k], share, explores)
+        weights[k] = mean_weight(c + (1.0 - c) * x[k], limit) / s
+        likely = (share if hit[k] else 0.0) + (1.0 - share) * x[k]
+        ratio[k] = x[k] / likely if likely > 0.0 else 1.0
+
+
+@njit
+def from_numbers(numbers, places, hit, explored, share, explores, limit, weights, ratio):
     """Set the estimate of 1/q of the elements at `places`, and of the ratio for hinted elements.
 
     `numbers` are the draws until these elements were chosen, `limit` if they were not.
     """
     log_base = math.log1p(-share)
     for i in range(numbers.size):
-        k = places[i]
-        n = numbers[i]
+        k, n = places[i], numbers[i]
         if hit[k]:
             ratio[k] = math.exp((n - 1.0) * log_base) if n < limit else 0.0
-        if certain[k] > 0.0:
-            n = -math.expm1(n * math.log1p(-certain[k])) / certain[k]
-        weights[k] = n / kept[k]
+        c, s = mixture(hit[k], explored[k], share, explores)
+        if c > 0.0:
+            n = -math.expm1(n * math.log1p(-c)) / c
+        weights[k] = n / s
 
 
 @njit

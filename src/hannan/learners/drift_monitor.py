@@ -188,14 +188,10 @@ class DriftMonitor(Stored):
             return self._ask((float(np.sum(seen)) - self._lowest) / self._breadth)
         if np.size(expected) == 0:
             return False
-        if type(expected) is np.ndarray and np.isnan(seen).any():
-            here = ~np.isnan(seen)  # elements with an observed loss
-            seen, expected = seen[here], expected[here]
-            if not here.any():
-                return False
-        error = (seen - expected) / width
-        mean = (expected - low) / width if math.isfinite(low) else 0.0
-        square, variance = float(np.mean(error * error)), float(np.mean(mean * (1.0 - mean)))
+        seen, expected = np.atleast_1d(seen), np.atleast_1d(expected)
+        square, variance, count = drift.mean_errors(seen, expected, low, width)
+        if count == 0:
+            return False  # all losses are missing
         if type(test) is Agreement:
             return test.weigh(square, variance)
         found = self._ask(drift.surprise(*self._totals.tolist(), square, variance))

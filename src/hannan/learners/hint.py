@@ -389,16 +389,14 @@ class AdvisedRound(OpenRound):
         s = certain + kept * base
         return certain / s, s
 
-    def weighing_elements(self, hit: Any) -> tuple[FloatArray, FloatArray]:
-        """Return `weighing` of each chosen element; `hit` marks the elements of the hint."""
-        certain, base = self.share * hit, 1.0 - self.share
-        if self.current is not None:
-            explored = np.zeros(len(hit), dtype=bool)
-            mark(self.action, self.current, explored)
-            certain = (1.0 - self.explores) * certain + self.explores * explored
-            base *= 1.0 - self.explores
-        s = certain + base
-        return certain / s, s
+    @property
+    def hit_by_exploring(self) -> Any:
+        """Whether each chosen element is in the set that exploration plays. Do not modify."""
+        if self.current is None:
+            return self.hit  # does not matter, as nothing explores
+        found = np.empty(np.size(self.action), dtype=bool)
+        mark(self.action, self.current, found)
+        return found
 
     def choices(self, n_actions: int) -> IntArray:
         """Return the available actions."""

@@ -27,13 +27,13 @@ from hannan.core.predictor import check_guess
 from hannan.core.state import require
 from hannan.core.validation import FloatArray, LossRange
 from hannan.kernels import sets as kernel
-from hannan.kernels.inclusion import mean_weights
 from hannan.learners.hint import Hint, Trust
 from hannan.learners.perturbed_leader import Past
 
-_TRIALS = 8  # draws that estimate the base learner's mean V
+_TRIALS = 4  # draws that estimate the base learner's mean V
 _LARGEST_RATIO = 100.0  # cap in a measurement of the hints' advantage, which only sets their share
 _FORGETTING = 0.99  # of the recent advantage
+_ANY = -math.inf, math.inf
 
 
 class SetHint(Hint):
@@ -67,8 +67,9 @@ class SetHint(Hint):
             super().advise(opened, G, n, known)
             return
         predictor, context, K = self.predictor, opened.context, self._n_actions
-        opened.values = self._checked(self.estimates(context), K)
-        bounds = check_bounds(predictor, predictor.predict(context), K)
+        bounds, estimates = self._bounds(context)
+        opened.values = self._checked(estimates, K)
+        bounds = check_guess(predictor, bounds, K, _ANY)
         opened.advice = self._empty.action(context, WITHOUT_NOISE, bounds, opened.plays)
         opened.calls += 1
         plays = opened.plays
@@ -96,8 +97,9 @@ class SetHint(Hint):
         if p == 0.0:
             return usual
         more = limit_of(p, L) - 1
-        largest = float(opened.values[opened.advice].sum()) - self._low * len(opened.advice)
-        return usual + largest * math.exp(more * math.log1p(-p)) / (math.e * more)
+        largest: float = kernel.total(opened.values, opened.advice) - self._low * len(opened.advice)
+        usual += largest * math.exp(more * math.log1p(-p)) / (math.e * more)
+        return usual
 
     def unseen(self, opened: Any, missing: Any) -> float:
         usual: float = super().unseen(opened, missing)
@@ -151,10 +153,13 @@ class SetHint(Hint):
         self.recent = _FORGETTING * self.recent + gain
         self.recent_squares = _FORGETTING * self.recent_squares + gain * gain
 
-    def estimates(self, context: Any) -> Any:
-        """Return the predictor's best estimates."""
+    def _bounds(self, context: Any) -> tuple[Any, Any]:
+        """Return the predictor's values to optimise, and its best estimates."""
         predictor = self.predictor
-        return getattr(predictor, "estimate", predictor.predict)(context)
+        if hasattr(predictor, "bounds"):
+            return predictor.bounds(context)  # type: ignore[no-any-return]
+        bounds = predictor.predict(context)
+        return bounds, predictor.estimate(context) if hasattr(predictor, "estimate") else bounds
 
 
 def limit_of(p: float, L: int) -> int:
@@ -196,39 +201,30 @@ def weigh_elements(
 
 def _from_probabilities(opened: Any, x: FloatArray) -> FloatArray:
     """Return mean weights given the base learner's probabilities, and set the ratio."""
-    p, hit = opened.share, opened.hit
-    certain, s = opened.weighing_elements(hit)
-    weights: FloatArray = np.empty(len(x))
-    mean_weights(certain + (1.0 - certain) * x, opened.limit, weights)
-    likely = p * hit + (1.0 - p) * x
-    opened.ratio = np.divide(x, likely, out=np.ones(len(x)), where=likely > 0.0)
-    weights /= s
+    weights, opened.ratio = np.empty(len(x)), np.empty(len(x))
+    settings = opened.hit, opened.hit_by_exploring, opened.share, opened.explores, opened.limit
+    kernel.from_probabilities(x, *settings, weights, opened.ratio)
     return weights
 
 
 def _from_draws(past: Past, opened: Any, draw: Draw, needed: Any) -> tuple[FloatArray, int]:
     """Return weights from the numbers of draws until each element is chosen; set the ratio."""
     p, hit, L, action = opened.share, opened.hit, opened.limit, opened.action
-    certain, kept = opened.weighing_elements(hit)
+    explored, e = opened.hit_by_exploring, opened.explores
     weights, ratio = np.zeros(len(hit)), np.full(len(hit), 1.0 / (1.0 - p))
-    others = ~hit if needed is None else ~hit & (needed != 0.0)
     groups = [(hit, limit_of(p, L))]  # elements with the same limit
-    if opened.explores:
-        sure = others & (certain > 0.0)
-        groups.append((sure, limit_of(float(certain[sure].max(initial=0.0)), L)))
-        others &= ~sure
-    groups.append((others, L))
+    if not hit.all():
+        others = ~hit if needed is None else ~hit & (needed != 0.0)
+        if e:
+            groups.append((others & explored, limit_of(e / (e + (1.0 - e) * (1.0 - p)), L)))
+            others &= ~explored
+        groups.append((others, L))
     used = 0  # all groups read the same draws
     for group, limit in groups:
         places = group.nonzero()[0]
         if len(places):
             numbers, rows = past.weights(opened.context, action[places], draw, limit, 1)
             used = max(used, rows)
-            kernel.add_numbers(numbers, places, hit, certain, kept, limit, p, weights, ratio)
+            kernel.from_numbers(numbers, places, hit, explored, p, e, limit, weights, ratio)
     opened.ratio = ratio
     return weights, used
-
-
-def check_bounds(predictor: Any, bounds: Any, n_actions: int) -> FloatArray:
-    """Return the predictor's lower bounds as K finite numbers, or raise a `LossError`."""
-    return check_guess(predictor, bounds, n_actions, (-np.inf, np.inf))

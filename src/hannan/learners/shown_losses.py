@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import warnings
 from typing import Any, NamedTuple
@@ -111,20 +110,18 @@ def read_losses(action: Action, loss: Any, loss_range: LossRange, clip: bool) ->
 
     With `clip`, move losses into the range.
     """
-    missing, clipped = None, 0
-    if not isinstance(action, int) and (not isinstance(loss, np.ndarray) or loss.dtype.kind == "f"):
-        with contextlib.suppress(TypeError, ValueError):
-            numbers = as_floats(loss)
-            nothing = np.isnan(numbers)
-            if numbers.shape == action.shape and nothing.any():
-                missing, loss = nothing, np.where(nothing, loss_range[0], numbers)
-    if clip:
-        with contextlib.suppress(TypeError, ValueError):
-            numbers = as_floats(loss)
-            inside = np.clip(numbers, *loss_range)
-            clipped = int(np.count_nonzero(inside != numbers) - np.isnan(numbers).sum())
-            loss = inside if clipped else loss
-    losses = check_seen(action, loss, loss_range)
+    try:
+        return Readings(check_seen(action, loss, loss_range))
+    except LossError:
+        numbers = as_floats(loss)
+        nothing, missing = np.isnan(numbers), None
+        inside = np.clip(numbers, *loss_range) if clip else numbers
+        clipped = int(np.count_nonzero((inside != numbers) & ~nothing))
+        if not isinstance(action, int) and numbers.shape == action.shape and nothing.any():
+            missing, inside = nothing, np.where(nothing, loss_range[0], inside)
+        if missing is None and not clipped:
+            raise
+    losses = check_seen(action, inside, loss_range)
     if missing is not None:
         losses = np.where(missing, min(loss_range[0], 0.0), losses)
     return Readings(losses, missing, clipped)

@@ -16,9 +16,12 @@ from hannan.core.rounds import IntArray
 from hannan.core.state import Count, Made, State
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels.blend import LARGEST
+from hannan.kernels.losses import are_seen
 from hannan.predictors._fits import Fits, usable
 from hannan.predictors._several import Several
 from hannan.predictors._table import as_loss, check_prepared, lowest
+
+_FLOAT64, _INTP = np.dtype(np.float64), np.dtype(np.intp)
 
 _FLOAT64 = np.dtype(np.float64)
 
@@ -193,6 +196,10 @@ def check_seen(
     if single and 0 <= action < n_actions and math.isfinite(loss):
         one[0][0], one[1][0] = action, loss
         return one
+    if type(loss) is np.ndarray and type(action) is np.ndarray:
+        usual = loss.dtype == _FLOAT64 and action.dtype == _INTP and loss.shape == action.shape
+        if usual and loss.ndim == 1 and are_seen(action, loss, n_actions, missing):
+            return action, loss
     check_prepared(type(owner).__name__, n_actions)
     found = as_loss(owner, loss, missing)
     elements = np.atleast_1d(np.asarray(action, dtype=np.intp))

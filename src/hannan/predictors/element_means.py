@@ -106,10 +106,23 @@ class ElementMeans(ElementPredictor, TablePredictor):
         if alpha == 0.0:
             kernel.means(self._row(context), self._prior, values)
             return values
-        low, high = self.loss_range
-        variance = kernel.pooled(self._errors, 0.25 * (high - low) ** 2)
-        kernel.lower(self._row(context), self._prior, variance, alpha, values)
+        row, prior = self._row(context), self._prior
+        kernel.lower(row, prior, self._variance, alpha, np.empty(len(values)), values)
         return values
+
+    def bounds(self, context: Any) -> tuple[FloatArray, FloatArray]:
+        if self.explore == "sample" or self.alpha == 0.0:
+            return super().bounds(context)
+        lower, estimates = self._empty(), self._empty()
+        row, prior, variance = self._row(context), self._prior, self._variance
+        kernel.lower(row, prior, variance, self.alpha, estimates, lower)
+        return lower, estimates
+
+    @property
+    def _variance(self) -> float:
+        """The variance of all elements."""
+        low, high = self.loss_range
+        return float(kernel.pooled(self._errors, 0.25 * (high - low) ** 2))
 
     def _sample(self, context: Any, rng: np.random.Generator) -> FloatArray:
         means, low = self._lower(context, 0.0), self._lower(context, self.alpha)
