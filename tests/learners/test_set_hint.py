@@ -81,9 +81,8 @@ def test_weight_and_ratio_have_the_means_of_the_lemma(hinted):
         chance = x * (1.0 - x) ** (N - 1.0)
         chance[-1] = (1.0 - x) ** (L - 1)
         weights, ratio = np.zeros((2, L))
-        certain, kept = (np.repeat(each, L) for each in opened.weighing_elements(opened.hit))
         hit = np.repeat(opened.hit, L)
-        kernel.add_numbers(N, np.arange(L), hit, certain, kept, L, p, weights, ratio)
+        kernel.from_numbers(N, np.arange(L), hit, hit, p, 0.0, L, weights, ratio)
         q = p + b * x if hinted else b * x
         success = q if hinted else x  # the cap acts on trials; for other elements b only divides
         mean = -math.expm1(L * math.log1p(-success)) / q if success < 1.0 else 1.0 / q

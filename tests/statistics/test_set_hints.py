@@ -87,15 +87,14 @@ class Tiny:
         opened = NoisyRound(None)
         opened.draw, opened.action = Draw(), self.sets[a]
         opened.advice, opened.share = self.sets[hint], share
-        certain, kept = opened.weighing_elements(opened.hit)
         weights, ratio = np.zeros(len(opened.action)), np.zeros(len(opened.action))
         numbers = np.where(self.A[y, opened.action] > 0.0, 1.0, float(L))
         assert limit_of(share, L) == L
         count_as_found = L + (self.control == "ratio of a draw that was not found")
         for limit, sums in ((L, (weights, np.empty_like(ratio))), (count_as_found, (None, ratio))):
             into = (np.empty_like(weights) if sums[0] is None else sums[0], sums[1])
-            rule = opened.hit, certain, kept, limit, share
-            kernel.add_numbers(numbers, np.arange(len(numbers)), *rule, *into)
+            rule = opened.hit, opened.hit, share, 0.0, limit
+            kernel.from_numbers(numbers, np.arange(len(numbers)), *rule, *into)
         opened.ratio = np.where(opened.hit, ratio, 1.0 / (1.0 - share))
         return opened, weights
 

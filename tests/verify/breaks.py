@@ -486,35 +486,32 @@ def estimate_the_probability_first(patch):
     change_ratios(patch, plug_in)
 
 
-def change_numbers(patch, change):
-    """Change what becomes of the numbers of draws."""
-    add = set_hint.kernel.add_numbers
+def change_numbers(patch, weigh=None, more=0):
+    """Change the weights from numbers of draws and the share, or the limit by `more`."""
+    usual = set_hint.kernel.from_numbers
 
-    def other(numbers, places, *rule):
-        add(numbers, places, *change(*rule))
+    def other(numbers, places, hit, explored, share, explores, limit, weights, ratio):
+        rest = explores, limit + more, weights, ratio
+        usual(numbers, places, hit, explored, share, *rest)
+        if weigh is not None:
+            weights[places] = weigh(numbers, share)
 
-    patch.setattr(set_hint.kernel, "add_numbers", other)
+    patch.setattr(set_hint.kernel, "from_numbers", other)
 
 
 def count_what_was_not_found(patch):
     """Use the ratio b^(L-1) for an element that no draw chose."""
-    change_numbers(patch, lambda hit, c, s, limit, *given: (hit, c, s, limit + 1, *given))
+    change_numbers(patch, more=1)
 
 
 def weigh_the_hint_like_others(patch):
     """Use N/b for elements of the hint."""
-    change_numbers(
-        patch,
-        lambda hit, c, s, L, p, *sums: (hit, 0.0 * c, np.full(len(s), 1.0 - p), L, p, *sums),
-    )
+    change_numbers(patch, lambda N, p: N / (1.0 - p))
 
 
 def weigh_others_like_the_hint(patch):
     """Use (1 - b^N)/p for elements outside the hint."""
-    change_numbers(
-        patch,
-        lambda hit, c, s, L, p, *sums: (hit, np.full(len(s), p), np.ones(len(s)), L, p, *sums),
-    )
+    change_numbers(patch, lambda N, p: (1.0 - (1.0 - p) ** N) / p)
 
 
 def draw_weights_where_means_are_computed(patch):

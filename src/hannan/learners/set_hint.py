@@ -156,8 +156,8 @@ class SetHint(Hint):
     def _bounds(self, context: Any) -> tuple[Any, Any]:
         """Return the predictor's values to optimise, and its best estimates."""
         predictor = self.predictor
-        if hasattr(predictor, "bounds"):
-            return predictor.bounds(context)  # type: ignore[no-any-return]
+        if hasattr(predictor, "bounds_and_estimates"):
+            return predictor.bounds_and_estimates(context)  # type: ignore[no-any-return]
         bounds = predictor.predict(context)
         return bounds, predictor.estimate(context) if hasattr(predictor, "estimate") else bounds
 

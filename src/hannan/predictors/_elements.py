@@ -88,7 +88,7 @@ class ElementPredictor(Predictor):
             return self._lower(context, self.alpha)
         return self._sample(context, np.random.default_rng([_SAMPLES, self.seed, self._clock]))
 
-    def bounds(self, context: Any) -> tuple[FloatArray, FloatArray]:
+    def bounds_and_estimates(self, context: Any) -> tuple[FloatArray, FloatArray]:
         """Return `predict` and `estimate` of a context; learners of sets need both."""
         return self.predict(context), self.estimate(context)
 

@@ -110,9 +110,9 @@ class ElementMeans(ElementPredictor, TablePredictor):
         kernel.lower(row, prior, self._variance, alpha, np.empty(len(values)), values)
         return values
 
-    def bounds(self, context: Any) -> tuple[FloatArray, FloatArray]:
+    def bounds_and_estimates(self, context: Any) -> tuple[FloatArray, FloatArray]:
         if self.explore == "sample" or self.alpha == 0.0:
-            return super().bounds(context)
+            return super().bounds_and_estimates(context)
         lower, estimates = self._empty(), self._empty()
         row, prior, variance = self._row(context), self._prior, self._variance
         kernel.lower(row, prior, variance, self.alpha, estimates, lower)
