@@ -398,3 +398,13 @@ def test_restarting_plays_the_available_elements_as_its_learner_does(name):
         for each, answer in ((learner, decision), (alone, same)):
             each.update(losses[answer.action], decision=answer.id)
     assert np.array_equal(learner.best_policy()(), alone.best_policy()())
+
+
+def test_missing_losses_do_not_spoil_the_charge_for_closed_elements():
+    rng, oracle = np.random.default_rng(0), hn.oracles.Subsets(5, 2)
+    learner = hn.ContextSemiBanditFTPL(oracle, seed=0)
+    for t in range(40):
+        action = learner.act(available=None if t % 2 else [0, 1, 2, 3])
+        learner.update(np.where(rng.random(2) < 0.4, np.nan, rng.random(2))[: len(action)])
+    assert np.isfinite(learner.leader.total.totals).all()
+    assert learner.certificate().loss > 0.0

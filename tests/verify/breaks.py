@@ -8,7 +8,7 @@ from hannan import separators as constructions
 from hannan.kernels import finite
 from hannan.learners import ContextFTPL, ContextSemiBanditFTPL, SelfTuned, certificates, set_hint
 from hannan.learners import importance_weights as weighing
-from hannan.learners.hint import AdvisedRound, Trust
+from hannan.learners.hint import AdvisedRound, Hint, Trust
 from hannan.learners.importance_weights import Resampling
 from hannan.learners.offset import Offset
 from hannan.learners.perturbed_leader import Past, PerturbedLeader
@@ -639,9 +639,9 @@ def charge_by_the_coin(patch):
     """Compare the whole losses of hint and base, by which of them was played."""
     coin, charge = weighing_coin(patch), SetHint.charge
 
-    def tossed(hint, opened, loss, weight):
+    def tossed(hint, opened, loss, weight, missing=None):
         before = hint.S
-        charge(hint, opened, loss, weight)
+        charge(hint, opened, loss, weight, missing)
         if opened.share > 0.0:
             surprise = float((loss - opened.values[opened.action]).sum())
             p = opened.share
@@ -695,3 +695,8 @@ def charge_nothing_for_estimates(patch):
         hint.unpaid, opened.unpaid = 0.0, 0.0
 
     patch.setattr(SetHint, "played", cheap)
+
+
+def charge_missing_losses_alone(patch):
+    """Charge missing losses of elements without their estimates."""
+    patch.setattr(SetHint, "unseen", Hint.unseen)

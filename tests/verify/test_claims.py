@@ -48,7 +48,7 @@ CHECKS = {
     "set-hint-weights": 5,
     "set-hint-budget": 24,
     "set-hint-certificate": 5,
-    "set-late": 21,
+    "set-late": 28,
 }
 
 

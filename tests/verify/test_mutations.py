@@ -444,7 +444,7 @@ MUTANTS = {
     ],
     "set-hint-budget": [
         mutant(breaks.reserve_for_few_elements, "slates, at once: largest S", stands=WEIGHTS),
-        mutant(breaks.reserve_nothing_for_sets, "slates, late: largest S"),
+        mutant(breaks.reserve_nothing_for_sets, "rewards, late: largest S"),
         mutant(breaks.ignore_the_spread_of_sets, "sets of two sizes, at once: largest S"),
         mutant(breaks.keep_reserves, "slates, late: rounds with a hint", "trees, at once: rounds"),
     ],
@@ -460,6 +460,7 @@ MUTANTS = {
         mutant(breaks.charge_without_the_guess, "rewards, feedback for sets except the hint"),
         only(breaks.share_draws_with_the_weights, "two sets, feedback for if V is large"),
         mutant(breaks.charge_nothing_for_estimates, "two sets, feedback for none"),
+        mutant(breaks.charge_missing_losses_alone, "losses missing, feedback for all"),
     ],
 }
 

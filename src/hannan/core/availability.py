@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core.arrays import as_array, grown
+from hannan.core.arrays import as_array, as_floats, grown
 from hannan.core.errors import InfeasibleError, InputTypeError, LossError, ParameterError
 from hannan.core.oracle import WITHOUT_NOISE, Available, Objective, available_in
 from hannan.core.params import Parametrised
@@ -417,10 +417,14 @@ class Availability(Stored):
             if opened.plays is None:
                 return
             costs = self.costs = AvailableCosts(len(opened.plays))
-        shown = as_array(losses)
+        shown = as_array(losses) if full else as_floats(losses)
         if not full:
-            if isinstance(opened.action, int) or len(opened.action):
-                costs.learn(opened.context, opened.action, shown)
+            action = opened.action
+            if not isinstance(action, int):  # losses of elements may be missing
+                there = ~np.isnan(shown)
+                action, shown = action[there], shown[there]
+            if isinstance(action, int) or len(action):
+                costs.learn(opened.context, action, shown)
             return
         seen = np.arange(len(shown)) if opened.plays is None else opened.available_indices
         if seen.size:
