@@ -14,7 +14,7 @@ from hannan.kernels import sets as kernel
 from hannan.learners.hint import SETS
 from hannan.learners.importance_weights import past_of
 from hannan.learners.perturbed_leader import NoisyRound, Past
-from hannan.learners.set_hint import SetHint, _from_probabilities, limit_of
+from hannan.learners.set_hint import _TRIALS, SetHint, _from_probabilities, limit_of
 from hannan.oracles import _combinatorial
 from tests import problems
 from tests.oracles.test_closed_elements import EDGES, ROADS
@@ -249,7 +249,7 @@ def test_draws_of_the_base_learners_mean_are_used_for_nothing_else(monkeypatch):
     for row in losses[30:]:
         decision = learner.decide()
         learner.update(row[decision.action], decision=decision)
-    assert len(rows) == 8 * 60
+    assert len(rows) == _TRIALS * 60
     assert len(others) > 200
     assert rows.isdisjoint(others)
 

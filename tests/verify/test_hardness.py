@@ -23,9 +23,10 @@ def test_every_learner_and_baseline_is_tried():
     ]
     missing = {each for each in exported if issubclass(each, Learner)} - tried
     # The suite runs without optional packages, and Vowpal Wabbit is one; some need to know the
-    # contexts, and one takes described actions only.
+    # contexts, and others are for described actions or sets.
     others = {hn.PlayoutFTPL, hn.PlayoutBandit, hn.TsallisINF, hn.baselines.ItemLinUCB, hn.Exp3IX}
-    assert missing == {hn.baselines.VowpalWabbit} | others
+    for_sets = {hn.baselines.CombUCB1, hn.baselines.CombThompson, hn.baselines.C2UCB}
+    assert missing == {hn.baselines.VowpalWabbit} | others | for_sets
 
 
 def noisy(seed: int) -> dict[str, Learner]:

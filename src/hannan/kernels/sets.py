@@ -81,7 +81,7 @@ def from_numbers(numbers, places, hit, explored, share, explores, limit, weights
     log_base = math.log1p(-share)
     for i in range(numbers.size):
         k, n = places[i], numbers[i]
-        if hit[k]:
+        if hit[k] and share > 0.0:
             ratio[k] = math.exp((n - 1.0) * log_base) if n < limit else 0.0
         c, s = mixture(hit[k], explored[k], share, explores)
         if c > 0.0:
@@ -98,10 +98,8 @@ def charge(losses, values, action, hit, weights, ratio, share, largest):
         surprise = losses[k] - values[action[k]]
         if np.isnan(surprise):
             continue
-        if share == 0.0:
-            gain -= surprise
-            continue
-        cost += (1.0 - ratio[k]) * surprise
-        factor = (weights[k] if hit[k] else 0.0) - ratio[k]
+        base = ratio[k] if share > 0.0 else 1.0
+        cost += (1.0 - base) * surprise
+        factor = (weights[k] if hit[k] else 0.0) - base
         gain += min(max(factor, -largest), largest) * surprise
     return cost, gain

@@ -404,7 +404,7 @@ def semi_bandit_bound(game: Evidence, hint: Hint, plan: SemiBanditPlan) -> float
         return 0.0
     extra = (
         account.truncation
-        + plan.exploration(game.rounds + game.ledger.without_feedback)
+        + plan.floor.most(game.rounds + game.ledger.without_feedback, game.largest)
         + game.lost
     )
     if isinstance(step, Anytime):
@@ -440,7 +440,7 @@ def semi_bandit_worst_case(
     if G.value <= 0.0:
         return lost
     rounds += without_feedback  # truncation and hints count in all rounds decided
-    lost += plan.exploration(rounds)
+    lost += plan.floor.most(rounds, game.largest)
     eager, sizes = step.factor * G.value, leader.sizes
     share = game.share(eager)
     options: dict[str, Any] = {
@@ -481,7 +481,3 @@ class SemiBanditPlan:
     start: float  # the initial value of D
     floor: Floor
     proved_late: bool = True  # whether bounds are known for delayed feedback
-
-    def exploration(self, rounds: int) -> float:
-        """Return a bound on the cost of exploration in this number of rounds."""
-        return self.floor.most(rounds, self.loss_bound)

@@ -66,7 +66,6 @@ class Floor(Stored):
         self._least = float(exploration)
         self._n_actions = n_actions  # 0 if each round has its own items
         self._current_rule = current_rule
-        self._m = oracle.max_chosen
         self.kept = 1.0 - (self._least if sets else n_actions * self._least)
         self.price = 0.0
 
@@ -105,9 +104,9 @@ class Floor(Stored):
         """Update `kept` with the number of items in a round."""
         self.kept = min(self.kept, 1.0 - n_actions * self._least)
 
-    def most(self, rounds: int, top: float) -> float:
-        """Return a bound on the cost of exploration in some rounds; elements cost up to `top`."""
-        return rounds * (1.0 - self.kept) * self._m * top
+    def most(self, rounds: int, largest: float) -> float:
+        """Return a bound on the cost of exploration; a round costs up to `largest`."""
+        return rounds * (1.0 - self.kept) * largest
 
     def charge(self, opened: AdvisedRound, loss: Any) -> None:
         """Update the estimated cost with the loss of a round; exploration is independent of it."""

@@ -363,7 +363,7 @@ class AdvisedRound(OpenRound):
         """Whether each chosen element is in the hint; computed once. Do not modify."""
         if self._hit is None:
             self._hit = np.zeros(np.size(self.action), dtype=bool)
-            if self.share > 0.0:
+            if self.advice is not None:
                 mark(self.action, self.advice, self._hit)
         return self._hit
 

@@ -143,8 +143,8 @@ class SetHint(Hint):
         share, own = opened.share, (opened.values, opened.action, opened.hit)
         if missing is not None:
             loss = np.where(missing, np.nan, loss)
-        estimates = (weight, opened.ratio) if share > 0.0 else (loss, loss)
-        cost, gain = kernel.charge(loss, *own, *estimates, share, _LARGEST_RATIO)
+        ratio = weight if opened.ratio is None else opened.ratio  # not used without a share
+        cost, gain = kernel.charge(loss, *own, weight, ratio, share, _LARGEST_RATIO)
         if share > 0.0:
             self.S += (cost + (0.0 if opened.split else share * opened.gap)) / self._kept
         gain = (opened.gap + gain) / self.top
