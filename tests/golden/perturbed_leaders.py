@@ -121,8 +121,6 @@ def _bandit_resampled() -> Settings:
 def _bandit_advised() -> Settings:
     for name, world, epsilon in _worlds(MAIN):
         for trust, late in product(TRUSTS, (None, "late")):
-            if name in SETS and trust != "baseline" and (late or epsilon != "adaptive"):
-                continue  # hints are for single actions
             label = named("bandit", name, epsilon, trust, late)
             options = {"trust": trust}
             guess = partial(_guesses, name)
