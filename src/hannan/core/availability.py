@@ -422,7 +422,7 @@ class PassedOn(Availability):
     def restrict(
         self, opened: OpenRound, some: IntArray, n_actions: int, past: Objective | None, span: Any
     ) -> None:
-        opened.plays = substitution(some, int(some[0]), n_actions)
+        opened.plays = substitution(some, int(some[0]) if len(some) else -1, n_actions)
 
     def complete(self, opened: OpenRound, losses: Any, span: LossRange | None) -> Any:
         return losses
