@@ -132,7 +132,7 @@ def test_sets_of_one_element_are_single_actions():
 
 
 def runs(seed, n=600, how="exact"):
-    """Whether an interval was wrong at any time, in a world with known means; and the widths."""
+    """Whether an interval was wrong at any time, given known means; and the width for today."""
     rng = np.random.default_rng([seed, 5])
     means = rng.random(5)
     today, floors = [0, 1, 2], {"today": 0.1, "best": 0.1}
@@ -167,7 +167,7 @@ def runs(seed, n=600, how="exact"):
 
 
 @pytest.mark.parametrize("how", ["exact", "drawn"])
-def test_intervals_hold_at_all_times(how):
+def test_intervals_hold_throughout(how):
     results = [runs(seed, how=how) for seed in range(20)]
     assert sum(wrong for wrong, _ in results) <= 2
     assert np.mean([width for _, width in results]) < (1.2 if how == "exact" else 2.0)
@@ -175,7 +175,7 @@ def test_intervals_hold_at_all_times(how):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["exact", "drawn"])
-def test_intervals_hold_at_all_times_in_many_runs(how):
+def test_intervals_hold_throughout_many_runs(how):
     assert sum(runs(seed, how=how)[0] for seed in range(200)) <= 10
 
 
@@ -185,7 +185,7 @@ MEANS = np.array([0.7, 0.5, 0.2, 0.4, 0.9])
 
 
 def play(player, n, seed=1, missing=0.0):
-    """Play a world in which element 2 is best; return the losses of all rounds and the sets."""
+    """Play with element 2 as the best one; return the losses of all rounds and the sets."""
     rng = np.random.default_rng(seed)
     table, chosen = (rng.random((n, 5)) + 3.0 * MEANS) / 4.0, []
     for losses in table:
@@ -334,7 +334,7 @@ def test_estimates_from_a_log_of_sets(estimator):
     )
 
 
-# What is refused --------------------------------------------------------------------------------
+# Mistakes ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -372,7 +372,7 @@ def test_estimates_from_a_log_of_sets(estimator):
         (lambda: Log(None, [[0, 1]], [0.5], [1.0], 3), "SetLog"),
     ],
 )
-def test_mistakes_are_refused(call, message):
+def test_mistakes_raise_errors(call, message):
     with pytest.raises(hn.HannanError, match=message):
         call()
 

@@ -75,7 +75,7 @@ def check_policies(
 ) -> dict[str, Any]:
     """Check a dictionary of policies, which are actions or functions of a context.
 
-    `check` checks the set of a policy that is no function, if actions are sets.
+    If actions are sets, `check` checks those policies that are not functions.
     """
     if policies is None and n_actions is not None and check is None:
         return {f"always {action}": action for action in places or range(n_actions)}

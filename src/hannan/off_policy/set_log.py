@@ -192,9 +192,9 @@ class SetLog:
 
         Cells hold JSON, so contexts must be numbers, texts, lists, or mappings from texts to these.
         """
-        rows = [*self._rows()]
+        rows, comma = [*self._rows()], _is_csv(path)
         with Path(path).open("w", encoding="utf-8", newline="") as file:
-            if _is_csv(path):
+            if comma:
                 writer = csv.writer(file)
                 writer.writerows([_COLUMNS, *rows])
             else:

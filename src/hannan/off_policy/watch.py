@@ -187,10 +187,11 @@ class Watch(Parametrised):
         elements, which `names` and `loss_range` are about; a policy is a set, or a function of a
         context that returns one. Default None: single actions.
     floors
-        For sets: dictionary from names of policies to a probability that no element of the
-        policy's set falls below while the set is available, such as the learner's `exploration`
-        for its current rule. It makes intervals narrower, in rounds with known propensities.
-        Default: none.
+        For sets: dictionary from names of policies to the smallest propensity of their elements.
+        Each element of the policy's set must have at least this probability, in each round in which
+        the set is available. A learner's `exploration` is such a floor for its `current_rule`.
+        Intervals are then much narrower in rounds with known propensities, such as those of
+        `Watched`. Default: none.
 
     Guarantee
     ---------
