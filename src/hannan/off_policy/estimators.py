@@ -327,6 +327,15 @@ def evaluate(
     [dudik2011], [swaminathan2015], [fan2015], [howard2021]
     """
     if isinstance(log, SetLog):
+        others = (
+            inverse == "weights",
+            *(each is not None for each in (model, folds, clip, max_ratio)),
+        )
+        if any(others):
+            raise ParameterError(
+                "model=, folds=, clip=, max_ratio= and inverse= are for single actions. Leave them "
+                "out with a SetLog."
+            )
         by = _Method(interval, float(level), check_integer("evaluate", "samples", samples, 2), seed)
         return _evaluate_sets(log, policy, estimator, against, by, loss_range)
     _check(log, estimator, interval, inverse, level)

@@ -186,7 +186,7 @@ def _action(name: str, found: Any, n_actions: int | None, places: Places) -> int
         raise InputTypeError(
             f"The policy {name!r} must be an action, an integer from 0 to {top}, or a function "
             "of a context that returns an action or probabilities of all actions; got "
-            f"{short(found)}."
+            f"{short(found)}.{_about_sets(found)}"
         )
     if not 0 <= int(found) <= top:
         raise ParameterError(
@@ -205,7 +205,7 @@ def _action_distribution(
         many = "all" if n_actions is None else n_actions
         raise ParameterError(
             f"The policy {name!r} must return the probabilities of {many} actions, which sum to 1; "
-            f"got {short(found)}."
+            f"got {short(found)}.{_about_sets(found)}"
         )
     distribution = np.clip(distribution.astype(np.float64), 0.0, 1.0)
     if told and available is not None:
@@ -215,6 +215,12 @@ def _action_distribution(
             raise _unavailable(name, int((distribution * ~there).argmax()), available)
         distribution[~there] = 0.0
     return np.asarray(distribution / distribution.sum())
+
+
+def _about_sets(found: Any) -> str:
+    """Return a sentence on sets if a policy gives a set of elements."""
+    listed = isinstance(found, list | tuple | np.ndarray) and np.asarray(found).dtype.kind in "iu"
+    return " For sets of elements, pass n_actions= and max_chosen= to Watch." if listed else ""
 
 
 def _unavailable(name: str, action: int, available: IntArray) -> ParameterError:

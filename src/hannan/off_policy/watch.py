@@ -25,6 +25,7 @@ from hannan.core.storage import save
 from hannan.core.validation import (
     FloatArray,
     check_bounded_range,
+    check_choice,
     check_chosen_loss,
     check_integer,
     refuse,
@@ -259,7 +260,9 @@ class Watch(Parametrised):
         ),
         _moments=Array(),
         _reserved=Count(),
-        _seen=Array(low=0.0).where(lambda self, seen: (seen[1] >= 1.0).all()),
+        _seen=Array(low=0.0).where(
+            lambda self, seen: (seen[1] >= np.maximum(seen[0] - 1e-6, 1.0)).all()
+        ),
         _absent=Array(low=0, high="rounds"),
     )
     room_for = ("n_actions",)
@@ -430,6 +433,7 @@ class Watch(Parametrised):
         """
         check_integer(self, "without_feedback", without_feedback, 0)
         if isinstance(log, SetLog) and self._sets is not None:
+            check_choice(self, "inverse", inverse, ("propensities",))
             self._read_sets(log)
             self._leave_out(without_feedback)
             return
