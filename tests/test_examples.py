@@ -441,6 +441,15 @@ def test_a_watch_finds_that_the_learner_is_better_than_the_current_rule():
     assert low < 0.7 < high  # mean loss of the current rule
 
 
+def test_a_watch_finds_that_a_learner_of_routes_is_better_than_the_current_route():
+    first, _, _, current, other, truth = run("watch_sets.py").splitlines()
+    assert numbers(first.replace(",", ""))[0] < 3000
+    assert current.endswith("better")
+    assert other.startswith("other way")
+    low, high, least, most = numbers(current.replace(",", ""))
+    assert least < numbers(truth.replace(",", ""))[-1] < most < 0.0 < low < high
+
+
 @pytest.mark.slow
 def test_regrets_of_baselines_and_learners_are_below_their_bounds():
     lines = run("baselines_compared.py").splitlines()

@@ -305,7 +305,7 @@ def test_predictors_of_sets_see_what_is_open():
         (hn.oracles.LinearProgram([[1, 2, 3]], [3]), "a constraint"),
         (hn.oracles.PerContext(hn.oracles.Subsets(4, 2, exactly=False), 2), "exactly=True"),
     ],
-    ids=repr,
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
 @pytest.mark.parametrize("kind", [hn.ContextFTPL, hn.ContextSemiBanditFTPL, hn.AdaptiveDiscount])
 def test_a_warning_says_once_that_nothing_will_be_chosen(kind, oracle, remedy):

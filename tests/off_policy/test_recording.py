@@ -387,8 +387,6 @@ def test_what_cannot_be_recorded_is_refused():
         Recorder("learner")
     with pytest.raises(hn.ParameterError, match="'draws'"):
         Recorder(exact(), draws=1)
-    with pytest.raises(hn.ParameterError, match="single actions"):
-        Recorder(hn.ContextSemiBanditFTPL(hn.oracles.Subsets(4, 2)))
     with pytest.raises(hn.ParameterError, match="noise='fresh'"):
         Recorder(hn.ContextFTPL(hn.oracles.AllPolicies(2, 2), noise="once"))
     with pytest.raises(hn.ParameterError, match="pass n_actions= to FunctionOracle"):

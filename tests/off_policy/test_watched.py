@@ -201,10 +201,6 @@ def test_a_policy_outside_the_actions_is_refused():
         Watched(exact(), {"always 0": 0})
     with pytest.raises(hn.ParameterError, match="'learner'"):
         Watched("learner", Watch(n_actions=3))
-    with pytest.raises(
-        hn.ParameterError, match="A Watched needs a learner of single actions; Subsets"
-    ):
-        Watched(hn.ContextSemiBanditFTPL(hn.oracles.Subsets(4, 2)), Watch(n_actions=4))
 
 
 def test_a_watch_may_know_other_rounds():

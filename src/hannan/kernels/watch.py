@@ -36,24 +36,40 @@ def centre(targets, chances, values, spread):
 
 
 @njit
-def _write(out, loss, ratio, columns, centre, own_mean, own):
-    """Write the terms of one policy to out[f, column]; see `add`."""
+def _write(out, loss, weighted, ratio, gains, columns, centre, own_mean, own):
+    """Write the terms of one policy to out[f, column]; see `add`.
+
+    `weighted` is the ratio times the loss; gains[f] is the ratio times f minus its prediction.
+    """
     rates, psi, theta, guess, most, centred = columns
     mean, largest, top, bottom = centre
     for f in range(2):
-        share, expected = (loss, own) if f == 0 else (1.0 - loss, 1.0 - own)
+        share, off = (loss, loss - own) if f == 0 else (1.0 - loss, own - loss)
         shift, base = (mean, own_mean) if f == 0 else (1.0 - mean, 1.0 - own_mean)
+        value = weighted if f == 0 else ratio - weighted
         bound = max(1.0, largest * (top if f == 0 else 1.0 - bottom))
         for j in range(rates.size):
             rate = rates[j]
             reach = rate * bound
             if centred[j] > 0.0 and reach < 0.9:
-                z = min((ratio - theta[j]) * (share - expected), most[j])
+                z = min(gains[f] - theta[j] * off, most[j])
                 curve = (-math.log1p(-reach) - reach) / (bound * bound)
                 out[f, j] = curve * z * z - rate * (z + shift - theta[j] * base)
             else:
-                x = share * (min(ratio, most[j]) - theta[j])
+                cut = most[j] / ratio if ratio > most[j] else 1.0
+                x = value * cut - theta[j] * share
                 out[f, j] = psi[j] * (x - guess[j]) ** 2 - rate * x
+
+
+@njit
+def _count(moments, value, regret, ratio):
+    """Add the estimates of a policy's loss and regret, their squares, and the ratio."""
+    moments[0] += value
+    moments[1] += value * value
+    moments[2] += regret
+    moments[3] += regret * regret
+    moments[4] += ratio
+    moments[5] += ratio * ratio
 
 
 @njit
@@ -75,16 +91,31 @@ def add(sums, moments, absent, played, copied, weight, loss, columns, centres, o
         ratio = played[i] * weight + copied[i]
         if i < absent.size and copied[i] > 0.0:
             absent[i] += 1
-        _write(out, loss, ratio, columns, centres[i], base, own)
+        gain = ratio * (loss - own)
+        gains = gain, -gain
+        _write(out, loss, ratio * loss, ratio, gains, columns, centres[i], base, own)
         sums[i] += out
-        value = centres[i, 0] + ratio * (loss - own)
-        regret = value - base - (loss - own)
-        moments[i, 0] += value
-        moments[i, 1] += value * value
-        moments[i, 2] += regret
-        moments[i, 3] += regret * regret
-        moments[i, 4] += ratio
-        moments[i, 5] += ratio * ratio
+        value = centres[i, 0] + gain
+        _count(moments[i], value, value - base - (loss - own), ratio)
+
+
+@njit
+def add_sets(sums, moments, losses, weighted, ratios, gains, columns, centres):
+    """Add the terms of a round in which sets were chosen, and losses of elements may be missing.
+
+    As `add` does, with V(π) in place of V(a) and <q, V>. losses[end], weighted[end, policy] and
+    gains[f, end, policy] are the smallest and the largest values for any missing losses, and
+    gains[2] are those of the estimate. A term is convex in x, so it is largest at an end.
+    """
+    low, high = np.empty((2, columns.shape[1])), np.empty((2, columns.shape[1]))
+    for i in range(ratios.size):
+        ratio, centre, own = ratios[i], centres[i], centres[i, 0]
+        first, last = (gains[0, 0, i], gains[1, 0, i]), (gains[0, 1, i], gains[1, 1, i])
+        _write(low, losses[1], weighted[0, i], ratio, first, columns, centre, own, own)
+        _write(high, losses[0], weighted[1, i], ratio, last, columns, centre, own, own)
+        sums[i] += np.maximum(low, high)
+        value = own + gains[2, 1, i]
+        _count(moments[i], value, value - losses[1], ratio)
 
 
 @njit
@@ -97,8 +128,9 @@ def reserve(sums, played, copied, weight, columns, centres, own):
     low, high = np.empty((2, columns.shape[1])), np.empty((2, columns.shape[1]))
     for i in range(played.size):
         ratio = played[i] * weight + copied[i]
-        _write(low, 0.0, ratio, columns, centres[i], centres[-1, 0], own)
-        _write(high, 1.0, ratio, columns, centres[i], centres[-1, 0], own)
+        base, least, most = centres[-1, 0], ratio * own, ratio * (1.0 - own)
+        _write(low, 0.0, 0.0, ratio, (-least, least), columns, centres[i], base, own)
+        _write(high, 1.0, ratio, ratio, (most, -most), columns, centres[i], base, own)
         sums[i] += np.maximum(low, high)
 
 

@@ -6,6 +6,7 @@ from hannan.off_policy.propensities import check_propensities, estimate_propensi
 from hannan.off_policy.recording import Recorder, Watched
 from hannan.off_policy.replay import LogReplay
 from hannan.off_policy.rules import probabilities
+from hannan.off_policy.set_log import SetLog
 from hannan.off_policy.watch import PolicyIntervals, Watch
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "LoggedDecision",
     "PolicyIntervals",
     "Recorder",
+    "SetLog",
     "Watch",
     "Watched",
     "check_propensities",

@@ -26,6 +26,7 @@ from hannan.core.validation import (
 )
 from hannan.off_policy.log import Log, check_inverse
 from hannan.off_policy.rules import probabilities
+from hannan.off_policy.set_log import SetLog
 from hannan.predictors import Hybrid, Mean, Ridge
 
 Interval = tuple[float, float]
@@ -221,7 +222,7 @@ class Estimate:
 
 
 def evaluate(
-    log: Log,
+    log: Log | SetLog,
     policy: Any,
     estimator: str = "auto",
     *,
@@ -254,12 +255,17 @@ def evaluate(
     outcomes. All estimates are in the units of the log. A policy that would never have chosen the
     logged action raises an error, unless interval="bernstein".
 
+    For sets of elements, "ips" and "dr" (default) add up these terms over the elements of the
+    policy's set. The predictions are the mean losses of the elements in the earlier rounds.
+
     Parameters
     ----------
     log
-        The log, with at least two rounds.
+        The log, with at least two rounds; a `SetLog` for sets. With a `SetLog`, the function uses
+        the parameters policy, estimator, against, interval, level, loss_range, samples and seed.
     policy
-        The policy, as in `probabilities`.
+        The policy, as in `probabilities`; for sets, a set, or a function of a context that returns
+        one.
     estimator
         "dr", "snips", "ips", or "auto": "dr", unless the standard error of "snips" is at least a
         tenth smaller because the predictor does not explain the outcomes; a note then says so.
@@ -290,7 +296,8 @@ def evaluate(
         Confidence level of the intervals. Default 0.95.
     loss_range
         Range (low, high) of the outcomes, in the units of the log. Predictions are clipped to it.
-        Default: the `value_range` of the log, except for interval="bernstein".
+        Default: the `value_range` of the log, except for interval="bernstein". For a `SetLog`, the
+        range of the elements' losses: missing losses then count as `high`.
     max_ratio
         Bound on ρ that was known in advance, such as K for uniform logging. Default: `clip`.
     samples
@@ -319,6 +326,18 @@ def evaluate(
     ----------
     [dudik2011], [swaminathan2015], [fan2015], [howard2021]
     """
+    if isinstance(log, SetLog):
+        others = (
+            inverse == "weights",
+            *(each is not None for each in (model, folds, clip, max_ratio)),
+        )
+        if any(others):
+            raise ParameterError(
+                "model=, folds=, clip=, max_ratio= and inverse= are for single actions. Leave them "
+                "out with a SetLog."
+            )
+        by = _Method(interval, float(level), check_integer("evaluate", "samples", samples, 2), seed)
+        return _evaluate_sets(log, policy, estimator, against, by, loss_range)
     _check(log, estimator, interval, inverse, level)
     if interval == "bernstein" and folds is not None and estimator != "ips":
         raise refuse("evaluate", "folds", "None with interval='bernstein'", folds)
@@ -343,20 +362,36 @@ def evaluate(
         more = [*_cautions(against), *_notes(rival.ratios, interval, rival.cut)]
         notes += [f"other policy: {note}" for note in more]
     by = _Method(interval, float(level), check_integer("evaluate", "samples", samples, 2), seed)
+    facts = estimator, tuple(notes), log.unit, float(log.outcomes.mean()), compared
+    return _estimate(by, mean, other, judged.ratios, *facts)
+
+
+def _estimate(
+    by: _Method,
+    mean: _Mean,
+    other: _Mean,
+    ratios: FloatArray,
+    estimator: str,
+    notes: tuple[str, ...],
+    unit: str,
+    logged: float,
+    compared: str,
+) -> Estimate:
+    n = len(ratios)
     return Estimate(
         value=mean.value,
         standard_error=_standard_error(mean.influence),
         interval=by.interval(mean),
-        level=float(level),
-        kind=interval,
+        level=by.level,
+        kind=by.kind,
         estimator=estimator,
-        rounds=len(log),
-        mean_weight=float(judged.ratios.sum()) / len(log),
-        effective=_effective(judged.ratios),
-        heaviest=float(judged.ratios.max()),
-        notes=tuple(notes),
-        unit=log.unit,
-        logged=float(log.outcomes.mean()),
+        rounds=n,
+        mean_weight=float(ratios.sum()) / n,
+        effective=_effective(ratios),
+        heaviest=float(ratios.max()),
+        notes=notes,
+        unit=unit,
+        logged=logged,
         difference=Difference(
             mean.value - other.value,
             _standard_error(mean.influence - other.influence),  # paired, from the same rounds
@@ -364,6 +399,36 @@ def evaluate(
         ),
         compared=f"{compared} {other.value:.4g}",
     )
+
+
+def _evaluate_sets(
+    log: SetLog, policy: Any, estimator: str, against: Any, by: _Method, loss_range: Any
+) -> Estimate:
+    """Estimate the mean loss of a rule that chooses sets, by the weights of elements."""
+    if len(log) < 2:
+        raise refuse("evaluate", "log", "a SetLog with two rounds or more", log)
+    check_choice("evaluate", "estimator", estimator, ("auto", "dr", "ips"))
+    check_choice("evaluate", "interval", by.kind, ("normal", "bootstrap"))
+    if not 0.0 < check_positive("evaluate", "level", by.level) < 1.0:
+        raise refuse("evaluate", "level", "a number in (0, 1)", by.level)
+    estimator = "dr" if estimator == "auto" else estimator
+    losses = log.complete(None if loss_range is None else check_loss_range("evaluate", loss_range))
+    terms, ratios = log.estimates(policy, losses, estimator == "dr")
+    if not ratios.any():
+        raise ParameterError(
+            f"policy= shares no element with the logged sets in the {len(log)} rounds, so the log "
+            "has no information about its mean loss. Log with exploration= and current_rule=."
+        )
+    notes, ones, span = [*_cautions(policy), *_notes(ratios, by.kind, 0)], np.ones(len(log)), (0, 0)
+    own = np.array([row.sum() for row in losses])
+    other, compared = own, "the logged mean"
+    if not (isinstance(against, str) and against == "logged"):
+        other, rival = log.estimates(against, losses, estimator == "dr")
+        notes += [f"other policy: {note}" for note in _notes(rival, by.kind, 0)]
+        compared = "the other policy's mean"
+    mean, less = (_Mean(values, ones, span, span) for values in (terms, other))
+    facts = estimator, tuple(notes), "loss", float(own.mean()), compared
+    return _estimate(by, mean, less, ratios, *facts)
 
 
 def _check(log: Log, estimator: str, interval: str, inverse: str, level: float) -> None:

@@ -584,7 +584,7 @@ class Log:
         if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
             raise InputTypeError(
                 "The actions of a Log must be integers 0..K-1, one for each round; got "
-                f"{short(self.actions)}."
+                f"{short(self.actions)}. For sets of elements, use SetLog."
             )
         wrong = (given < 0) | (given >= self.n_actions)
         _first("actions", wrong, given, f"integers from 0 to {self.n_actions - 1}")

@@ -12,10 +12,12 @@ from hannan.core.availability import PassedOn
 from hannan.core.params import short
 from hannan.core.policy import loss_of
 from hannan.core.rounds import n_actions_of
-from hannan.core.state import Count, ListOf, Number, Object, OneOf, State, require
-from hannan.core.validation import check_integer, refuse
+from hannan.core.state import Array, Count, ListOf, Number, Object, OneOf, State, require
+from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.off_policy.log import TINY, Log
-from hannan.off_policy.rules import Shares, shares
+from hannan.off_policy.rules import shares
+from hannan.off_policy.set_log import SetLog
+from hannan.off_policy.sets import counted_weights
 from hannan.off_policy.watch import Watch
 
 _NOTHING = Propensities(np.empty(0), np.empty(0), 0)
@@ -32,7 +34,7 @@ class LearnerWrapper(Learner):
     Parameters
     ----------
     learner
-        Learner of single actions, which continues from its current state.
+        Learner of single actions or of sets, which continues from its current state.
     draws
         Number of draws to estimate the action distribution of a learner that does not know it.
     """
@@ -86,9 +88,9 @@ class LearnerWrapper(Learner):
         opened.known = learner.propensities(opened.context, self.draws, some, decide=late)
         opened.inner = learner.choose(opened.context, some, late)
         action = opened.inner.action
-        if not isinstance(action, int | np.integer):
-            raise InputTypeError(f"Logs hold single actions; the learner played {action!r}.")
-        opened.play(int(action))
+        if isinstance(action, np.ndarray):
+            opened.plays = opened.inner.plays
+        opened.play(action if isinstance(action, np.ndarray) else int(action))
         opened.place, opened.record = self._opened, opened.inner.record
 
     def _played(self, opened: Any) -> None:
@@ -142,16 +144,23 @@ class LearnerWrapper(Learner):
     def action_count(self) -> int | None:
         return self._K or None
 
-    def _n_actions(self, learner: Learner) -> int:
-        """Return the number of actions, 0 for actions with features.
+    @property
+    def _scores_actions(self) -> bool:
+        sets = self.oracle is not None and self.oracle.chooses_sets
+        return sets and self.learner._scores_actions
 
-        Raise `ParameterError` for learners of sets and for learners without an action distribution.
+    def _n_actions(self, learner: Learner) -> int:
+        """Return the number of actions or elements, 0 for actions with features.
+
+        Raise `ParameterError` for learners without an action distribution, or without losses of
+        elements.
         """
         who, oracle = type(self).__name__, learner.oracle
-        if oracle is not None and oracle.max_chosen > 1:
+        if oracle is not None and oracle.chooses_sets and oracle.takes_functions:
             raise ParameterError(
-                f"A {who} needs a learner of single actions; {type(oracle).__name__} chooses up to "
-                f"{oracle.max_chosen} elements."
+                f"A {who} needs losses of sets that are sums over elements; those of "
+                f"{type(oracle).__name__} are functions of whole sets. Estimate its policies by "
+                "playing them."
             )
         if getattr(learner, "noise", None) == "once":
             raise ParameterError(f"A {who} needs fresh noise in each round: pass noise='fresh'.")
@@ -180,11 +189,14 @@ class Recorder(LearnerWrapper):
     which are drawn by geometric resampling, for `evaluate(..., inverse="weights")`. Rounds played
     with `act` have no weights.
 
+    For a learner of sets, the log is a `SetLog`, with the propensity and the loss of each chosen
+    element.
+
     Parameters
     ----------
     learner
-        Learner of single actions, which continues from its current state. Report feedback on its
-        earlier decisions to the learner itself.
+        Learner of single actions or of sets, which continues from its current state. Report
+        feedback on its earlier decisions to the learner itself.
     draws
         Number of draws m for a learner that does not know its action distribution. Default 1000.
 
@@ -221,25 +233,36 @@ class Recorder(LearnerWrapper):
         """A round of the learner, with its weight and loss in the log."""
 
         weight: float | None = None
-        loss: float = np.nan
+        loss: Any = np.nan  # for sets: the losses of the chosen elements, 0 if missing
+        missing: Any = None  # for sets: whether these losses are missing
 
-        stored = State(weight=Number(low=0.0) | None, loss=Number())
+        stored = State(
+            weight=Number(low=0.0) | None,
+            loss=Number() | Array(None),
+            missing=Array(None, dtype=np.bool_) | None,
+        )
 
     def _could_have(self, opened: Any) -> bool:
         """Return whether a stored round can be a round with feedback."""
-        return type(opened) is self.Round and opened.inner is None and np.isfinite(opened.loss)
+        if type(opened) is not self.Round or opened.inner is not None:
+            return False
+        if opened.missing is None:
+            return isinstance(opened.loss, float) and np.isfinite(opened.loss)
+        return bool(np.shape(opened.loss) == opened.missing.shape == np.shape(opened.action))
 
     def __init__(self, learner: Learner, draws: int = 1000) -> None:
         super().__init__(learner, draws)
         self._with_feedback: list[Recorder.Round] = []
 
-    def log(self) -> Log:
-        """Return the rounds with feedback as a log, in the order of their decisions.
+    def log(self) -> Any:
+        """Return the rounds with feedback as a `Log`, or as a `SetLog`, in the order of decisions.
 
         The log leaves out open and abandoned decisions. Estimates stay right if the missing
         feedback does not depend on the losses.
         """
         kept = sorted(self._with_feedback, key=lambda opened: opened.place)
+        if self.oracle is not None and self.oracle.chooses_sets:
+            return self._set_log(kept)
         weights = [opened.weight for opened in kept]
         available = [opened.available for opened in kept]
         draws = max((opened.known.draws for opened in kept), default=0)
@@ -261,11 +284,31 @@ class Recorder(LearnerWrapper):
             draws=draws + 1 if draws else None,
         )
 
+    def _set_log(self, kept: list[Any]) -> SetLog:
+        assert self.oracle is not None
+        draws = max((opened.known.draws for opened in kept), default=0)
+        return SetLog(
+            contexts=[opened.context for opened in kept],
+            actions=[opened.action for opened in kept],
+            losses=[np.where(opened.missing, np.nan, opened.loss) for opened in kept],
+            propensities=[_counted(opened.known, opened.action) for opened in kept],
+            n_actions=self._K,
+            max_chosen=self.oracle.max_chosen,
+            available=[opened.available for opened in kept],
+            draws=draws + 1 if draws else None,
+        )
+
     # The round --------------------------------------------------------------------------
 
     def _update(self, opened: Round, loss: Any) -> None:
         """Update the learner, and record the loss of the action."""
         super()._update(opened, loss)
+        if isinstance(opened.action, np.ndarray):
+            losses = _costs(loss, opened.action, self._K)
+            opened.missing = np.isnan(losses)
+            opened.loss = np.where(opened.missing, 0.0, losses)
+            self._with_feedback.append(opened)
+            return
         if opened.record is not None and np.size(opened.record.weights) == 1:
             opened.weight = float(
                 np.ravel(opened.record.weights)[0]
@@ -286,12 +329,13 @@ class Watched(LearnerWrapper):
     Parameters
     ----------
     learner
-        Learner of single actions, which continues from its current state. Earlier rounds do not
-        count. Report feedback on earlier decisions to the learner itself.
+        Learner of single actions or of sets, which continues from its current state. Earlier
+        rounds do not count. Report feedback on earlier decisions to the learner itself.
     watch
         The `Watch`, which may already have other rounds.
     draws
         Number of draws m for a learner that does not know its action distribution. Default 200.
+        With sets and the `floors` of the watch, a few draws are enough.
 
     Guarantee
     ---------
@@ -321,8 +365,8 @@ class Watched(LearnerWrapper):
     class Round(LearnerWrapper.Round):
         """A round of the learner, with the policies' probabilities of its action."""
 
-        shares: Shares | None = None  # None once the watch has them
-        weight: float = 1.0
+        shares: Any = None  # a `Shares` or an `Overlap`; None once the watch has them
+        weight: Any = 1.0
 
         stored = State(shares=OneOf(None), weight=OneOf(1.0))
 
@@ -334,6 +378,12 @@ class Watched(LearnerWrapper):
             raise ParameterError(
                 f"watch= must have the {self._K} actions of the learner; it has {watch.n_actions}."
             )
+        sets = self.oracle is not None and self.oracle.chooses_sets
+        if sets and (watch.max_chosen or 0) < self.oracle.max_chosen:  # type: ignore[union-attr]
+            m = self.oracle.max_chosen  # type: ignore[union-attr]
+            raise refuse(self, "watch", f"for sets: pass max_chosen={m} to Watch", watch)
+        if not sets and watch.max_chosen is not None:
+            raise refuse(self, "watch", "for single actions: leave out max_chosen=", watch)
         self.watch = watch
 
     def _check_state(self) -> None:
@@ -353,9 +403,14 @@ class Watched(LearnerWrapper):
         super()._act(opened)
         while opened.place in self.watch:  # a number of another caller's round
             opened.place += 1
+        if isinstance(opened.action, np.ndarray):
+            q = opened.known.probabilities[opened.action]
+            opened.weight = counted_weights(q, opened.known.draws)
+            opened.shares = self.watch.overlap(targets, opened.action, opened.weight)
+            return
         action = int(opened.action)
-        q = float(opened.known.given(action)[action])
-        opened.weight = 1.0 / min(max(q, TINY), 1.0)
+        chance = float(opened.known.given(action)[action])
+        opened.weight = 1.0 / min(max(chance, TINY), 1.0)
         opened.shares = shares(targets, action, some)
 
     def _played(self, opened: Round) -> None:
@@ -370,13 +425,15 @@ class Watched(LearnerWrapper):
 
     def _update(self, opened: Round, loss: Any) -> None:
         """Update the learner, and report the loss of the action to the watch."""
+        action, found = opened.action, None
         try:
-            found = _cost(loss, int(opened.action))
+            sets = isinstance(action, np.ndarray)
+            found = _costs(loss, action, self._K) if sets else _cost(loss, int(action))
         except (TypeError, ValueError, IndexError, OverflowError):
             raise InputTypeError(
                 f"The loss must be numbers, or a function of an action; got {short(loss)}."
             ) from None
-        paid = self.watch.check_loss(found)
+        paid = self.watch.check_loss(found, np.size(action))
         super()._update(opened, loss)
         self.watch.settle(opened.place, paid)
 
@@ -398,3 +455,15 @@ def _cost(loss: Any, action: int) -> float:
         return float(loss(action))
     found = as_floats(loss).reshape(-1)
     return loss_of(found, action if len(found) > 1 else 0)
+
+
+def _counted(known: Propensities, action: Any) -> FloatArray:
+    """Return the propensities of the chosen elements, with the action as one more sample."""
+    q, m = np.clip(known.probabilities[action], TINY, 1.0), known.draws
+    return np.asarray((1.0 + m * q) / (1.0 + m) if m else q)
+
+
+def _costs(loss: Any, action: Any, n_actions: int) -> FloatArray:
+    """Return the losses of the chosen elements, from theirs or from the losses of all elements."""
+    found = as_floats(loss).reshape(-1)
+    return found[action] if len(found) == n_actions else found

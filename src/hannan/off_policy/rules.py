@@ -61,17 +61,30 @@ class Shares(Stored):
         pairs = zip(self.played.tolist(), self.copied.tolist(), strict=True)
         return np.array([_KINDS.get(pair, evidence.IN_PART) for pair in pairs], dtype=np.int64)
 
+    def extended(self, rows: list[int]) -> Shares:
+        """Return the shares with these rows, for a Watch with more policies."""
+        return Shares(self.played[rows], self.copied[rows])
+
 
 def check_policies(
-    owner: object, policies: Any, n_actions: int | None, places: Places
+    owner: object,
+    policies: Any,
+    n_actions: int | None,
+    places: Places,
+    check: Callable[[str, Any], Any] | None = None,
 ) -> dict[str, Any]:
-    """Check a dictionary of policies, which are actions or functions of a context."""
-    if policies is None and n_actions is not None:
+    """Check a dictionary of policies, which are actions or functions of a context.
+
+    If actions are sets, `check` checks those policies that are not functions.
+    """
+    if policies is None and n_actions is not None and check is None:
         return {f"always {action}": action for action in places or range(n_actions)}
     accepted = (
         "a dictionary of names and policies, such as {'always 0': 0, 'today': rule}; or None, with "
         "n_actions=, for all constant policies"
     )
+    if check is not None:
+        accepted = "a dictionary of names and sets, such as {'today': [0, 3], 'new': rule}"
     if not isinstance(policies, Mapping) or not policies:
         raise refuse(owner, "policies", accepted, policies)
     for name, policy in policies.items():
@@ -83,7 +96,7 @@ def check_policies(
                 "best_policy(), or a function of a context that calls the learner."
             )
         if not callable(policy):
-            _action(name, policy, n_actions, places)
+            _action(name, policy, n_actions, places) if check is None else check(name, policy)
     return dict(policies)
 
 
@@ -101,17 +114,7 @@ def target(
     `told` says whether the policy has an argument `available`. `places` maps the names that the
     policy returns to numbers.
     """
-    answer, there = policy, available
-    if told:
-        if there is None:
-            if n_actions is None:
-                raise ParameterError(
-                    f"The policy {name!r} has an argument 'available': pass n_actions= to Watch."
-                )
-            there = np.arange(n_actions)
-        answer = policy(context, available=_offer(there, places))
-    elif callable(policy):
-        answer = policy(context)
+    answer = ask(name, policy, told, context, available, n_actions, places)
     if isinstance(answer, Mapping):
         answer = np.array([float(answer.get(each, 0.0)) for each in places])
     if not isinstance(answer, int) and np.ndim(answer) == 1:
@@ -122,6 +125,27 @@ def target(
     if told:
         raise _unavailable(name, action, available)
     return None
+
+
+def ask(
+    name: str,
+    policy: Any,
+    told: bool,
+    context: Any,
+    available: IntArray | None,
+    n_actions: int | None,
+    places: Places,
+) -> Any:
+    """Return the answer of a policy, or the policy itself if it is not a function."""
+    if not told:
+        return policy(context) if callable(policy) else policy
+    if available is None:
+        if n_actions is None:
+            raise ParameterError(
+                f"The policy {name!r} has an argument 'available': pass n_actions= to Watch."
+            )
+        available = np.arange(n_actions)
+    return policy(context, available=_offer(available, places))
 
 
 def shares(targets: list[Target], action: int, available: IntArray | None) -> Shares:
@@ -162,7 +186,7 @@ def _action(name: str, found: Any, n_actions: int | None, places: Places) -> int
         raise InputTypeError(
             f"The policy {name!r} must be an action, an integer from 0 to {top}, or a function "
             "of a context that returns an action or probabilities of all actions; got "
-            f"{short(found)}."
+            f"{short(found)}.{_about_sets(found)}"
         )
     if not 0 <= int(found) <= top:
         raise ParameterError(
@@ -181,7 +205,7 @@ def _action_distribution(
         many = "all" if n_actions is None else n_actions
         raise ParameterError(
             f"The policy {name!r} must return the probabilities of {many} actions, which sum to 1; "
-            f"got {short(found)}."
+            f"got {short(found)}.{_about_sets(found)}"
         )
     distribution = np.clip(distribution.astype(np.float64), 0.0, 1.0)
     if told and available is not None:
@@ -191,6 +215,12 @@ def _action_distribution(
             raise _unavailable(name, int((distribution * ~there).argmax()), available)
         distribution[~there] = 0.0
     return np.asarray(distribution / distribution.sum())
+
+
+def _about_sets(found: Any) -> str:
+    """Return a sentence on sets if a policy gives a set of elements."""
+    listed = isinstance(found, list | tuple | np.ndarray) and np.asarray(found).dtype.kind in "iu"
+    return " For sets of elements, pass n_actions= and max_chosen= to Watch." if listed else ""
 
 
 def _unavailable(name: str, action: int, available: IntArray) -> ParameterError:
@@ -302,7 +332,8 @@ def _distribution_of(learner: Learner, K: int, draws: int) -> Callable[[Any, Int
     """Return a function for a learner's action distribution, cached by context and actions."""
     if learner.oracle is not None and learner.oracle.max_chosen > 1:
         raise InputTypeError(
-            f"Logs hold single actions; {type(learner).__name__} chooses sets of elements."
+            f"A Log holds single actions; {type(learner).__name__} chooses sets of elements. "
+            "Record it with Recorder, and evaluate rules on its SetLog."
         )
     if not learner.takes_items:
         _check_number(learner, learner.action_count or K, K)

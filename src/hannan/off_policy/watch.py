@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import NormalDist
 from typing import Any, Self
 
@@ -24,6 +25,7 @@ from hannan.core.storage import save
 from hannan.core.validation import (
     FloatArray,
     check_bounded_range,
+    check_choice,
     check_chosen_loss,
     check_integer,
     refuse,
@@ -34,19 +36,23 @@ from hannan.off_policy.centres import Centre, nothing_predicted
 from hannan.off_policy.log import IntArray, Log, check_inverse
 from hannan.off_policy.rules import (
     Shares,
-    Target,
     check_policies,
     inverse,
     shares,
     takes_available,
     target,
 )
+from hannan.off_policy.set_log import SetLog
+from hannan.off_policy.sets import Overlap, Sets, element_weights
 
 _LONGEST = 200  # characters of an id
 
 Interval = tuple[float, float]
-Waiting = tuple[Shares, float | None, Centre | None]
-"""An open round: shares, 1/q or None, and a centre or None. A centre needs the exact 1/q."""
+Waiting = tuple[Any, Any, Centre | None]
+"""An open round: shares, 1/q or None, and a centre or None. A centre needs the exact 1/q.
+
+For sets: the overlap of sets, the weights of elements or None, and None.
+"""
 _NORMAL = NormalDist()
 
 
@@ -154,6 +160,9 @@ class Watch(Parametrised):
     count rounds without feedback at the worst loss. Therefore feedback may be delayed, out of order
     or missing, even if this depends on actions and losses.
 
+    Actions may be sets of elements, with `max_chosen`: routes, slates, assignments. A loss is then
+    the sum over the elements of a set, and weights estimate 1/q for each element.
+
     Parameters
     ----------
     policies
@@ -174,6 +183,16 @@ class Watch(Parametrised):
     rewards
         Range (low, high) of the outcomes if more is better, instead of `loss_range`. Losses are
         then rewards times -1, also in `add_loss`. The output shows rewards and gains.
+    max_chosen
+        Largest number of elements of a set, if actions are sets. Then `n_actions` is the number of
+        elements, which `names` and `loss_range` are about; a policy is a set, or a function of a
+        context that returns one. Default None: single actions.
+    floors
+        For sets: dictionary from names of policies to the smallest propensity of their elements.
+        Each element of the policy's set must have at least this probability, in each round in which
+        the set is available. A learner's `exploration` is such a floor for its `current_rule`.
+        Intervals are then much narrower in rounds with known propensities, such as those of
+        `Watched`. Default: none.
 
     Guarantee
     ---------
@@ -204,6 +223,22 @@ class Watch(Parametrised):
     always 1          0.3011 to 0.9996  -822.5 to -87.0        better
     today             0.1196 to 0.6200  -389.4 to 96.3         not known
 
+    Two of five links, of which the learner plays today's pair in at least 5 % of the rounds:
+
+    >>> learner = hn.ContextSemiBanditFTPL(
+    ...     hn.oracles.Subsets(5, 2), exploration=0.05, current_rule=[0, 1], seed=0
+    ... )
+    >>> watch = hn.off_policy.Watch({"today": [0, 1]}, 5, max_chosen=2, floors={"today": 0.05})
+    >>> watched = hn.off_policy.Watched(learner, watch, draws=50)
+    >>> for t in range(1000):
+    ...     links = watched.act()
+    ...     watched.update([0.8 - 0.15 * link for link in links])
+    >>> print(watch)
+    After 1,000 rounds, 95 % anytime-valid confidence intervals:
+    policy            mean loss         regret against policy    played actions are
+    (played actions)  0.5481 to 0.6904
+    today             0.9034 to 1.5945  -1,017.9 to -321.5       better
+
     References
     ----------
     [fan2015], [howard2021]
@@ -216,13 +251,18 @@ class Watch(Parametrised):
         _kinds=Array(low=0).where(lambda self, kinds: not kinds[-1, [0, 1, 3]].any()),
         _open=DictOf(
             Key().where(lambda self, key: _is_key(key)),
-            TupleOf(Object(Shares), Number(low=1.0) | None, Object(Centre) | None).where(
-                lambda self, held: held[2] is None or held[1] is not None
-            ),
+            TupleOf(
+                Object(Shares, Overlap),
+                Number(low=1.0) | Array(None, None, low=1.0) | None,
+                Object(Centre) | None,
+            ).where(lambda self, held: self._could_wait(*held)),
             most=MOST_OPEN,
         ),
         _moments=Array(),
         _reserved=Count(),
+        _seen=Array(low=0.0).where(
+            lambda self, seen: (seen[1] >= np.maximum(seen[0] - 1e-6, 1.0)).all()
+        ),
         _absent=Array(low=0, high="rounds"),
     )
     room_for = ("n_actions",)
@@ -235,6 +275,8 @@ class Watch(Parametrised):
         confidence: float = 0.95,
         names: Sequence[Any] | None = None,
         rewards: tuple[float, float] | None = None,
+        max_chosen: int | None = None,
+        floors: Mapping[str, float] | None = None,
     ) -> None:
         self.names = None if names is None else tuple(names)
         self._places = {name: i for i, name in enumerate(self.names or ())}
@@ -242,11 +284,19 @@ class Watch(Parametrised):
             n_actions = check_integer(self, "n_actions", n_actions, 1)
         if self.names is not None and len(self._places) != n_actions:
             raise refuse(self, "names", "a different name for each of n_actions actions", names)
-        self.policies = check_policies(self, policies, n_actions, self._places)
-        self.n_actions = n_actions
+        self.n_actions, self.max_chosen, self.floors = n_actions, max_chosen, floors
         self._range = check_bounded_range(self, loss_range)
         if rewards is not None:
             self._range = _negative(check_bounded_range(self, rewards, "rewards"))
+        self._sets, check = None, None
+        if max_chosen is not None:
+            self._sets = Sets(self, max_chosen, n_actions, self._range, floors)
+            self._range, check = self._sets.range, partial(self._sets.check, places=self._places)
+        elif floors is not None:
+            raise ParameterError("floors= is for sets of elements: pass max_chosen=, too.")
+        self.policies = check_policies(self, policies, n_actions, self._places, check)
+        if self._sets is not None and not self._sets.floors.keys() <= self.policies.keys():
+            raise refuse(self, "floors", f"for policies out of {list(self.policies)!r}", floors)
         self.loss_range, self.rewards = loss_range, rewards
         self._unit = "loss" if rewards is None else "reward"
         if not isinstance(confidence, float) or not 0.0 < confidence < 1.0:
@@ -258,6 +308,7 @@ class Watch(Parametrised):
         self._moments = np.zeros((rows, 6))  # of estimates and ratios in these rounds
         self._kinds = np.zeros((rows, len(evidence.RESERVES)), dtype=np.int64)  # abandoned rounds
         self._reserved = 0  # abandoned rounds with a centre, whose reserve is in the sums
+        self._seen = np.ones((2, 0)) if self._sets is None else self._sets.nothing_seen()
         self._absent = np.zeros(rows - 1, dtype=np.int64)  # unavailable choices in all these rounds
         self._open: dict[Hashable, Waiting] = {}
         self._with_feedback = 0
@@ -284,7 +335,8 @@ class Watch(Parametrised):
         context, action, available
             Context, action and available actions, if `decision` is an id.
         propensity
-            Probability with which the action was drawn. Default: the propensity of the decision.
+            Probability with which the action was drawn; for sets, one for each element of the
+            action. Default: the propensity of the decision.
         weight
             Estimate of 1/q instead of the propensity: at least 1, with a mean of at most 1/q, and
             drawn independently of the losses. Default: `decision.weights`. If it is known only with
@@ -302,11 +354,18 @@ class Watch(Parametrised):
                 raise ParameterError(
                     "available= needs the number of actions: pass n_actions= to Watch."
                 )
-            available = check_available(self, available, self.n_actions)
+            sets = self._sets is not None
+            available = check_available(self, available, self.n_actions, sets=sets)
         if key in self._open:
             raise DecisionError(f"Decision {key!r} is already open. Use a different id.")
         self.check_room()
-        held = shares(self.targets(context, available), self._action(action, available), available)
+        targets = self.targets(context, available)
+        if self._sets is not None:
+            chosen = self._sets.action(action, available)
+            weights = element_weights(self, decision, len(chosen), propensity, weight)
+            self.enter(key, self.overlap(targets, chosen, weights), weights)
+            return
+        held = shares(targets, self._action(action, available), available)
         self.enter(key, held, inverse(self, decision, propensity, weight))
 
     def add_loss(self, decision: Decision | int | str, loss: Any, *, weight: Any = None) -> None:
@@ -317,29 +376,31 @@ class Watch(Parametrised):
         decision
             The decision, or its id.
         loss
-            Loss of the action; minus its reward, in a Watch with `rewards`.
+            Loss of the action; minus its reward, in a Watch with `rewards`. For sets: the losses of
+            the action's elements, NaN if missing. A missing loss counts as the worst.
         weight
             As in `add_decision`, if it was not known then.
         """
         key, held, known, _ = self._find(decision)
         if known is None:
-            known = inverse(self, decision, None, weight)
+            known = self._inverse(decision, held, weight)
         elif weight is not None:
             raise ParameterError(
                 f"The weight of decision {key!r} is already known. Leave out weight=."
             )
-        if known is None and held.played.any():
+        if known is None and (self._sets is not None or held.played.any()):
             raise ParameterError(
                 f"The probability of decision {key!r} is unknown. Pass add_decision(propensity=…) "
                 "or add_loss(weight=…)."
             )
-        self.settle(key, self.check_loss(loss), 1.0 if known is None else known)
+        checked = self.check_loss(loss, None if self._sets is None else len(held.elements))
+        self.settle(key, checked, 1.0 if known is None else known)
 
     def abandon(self, decision: Decision | int | str) -> None:
         """Abandon a decision that will never have a loss; it counts at the worst loss."""
         key, held, weight, centre = self._find(decision)
         del self._open[key]
-        if centre is None:
+        if not _is_known(weight, centre):
             self._kinds[np.arange(len(self._kinds)), held.kinds] += 1
         else:
             self._reserve(self._sums, held, weight, centre)
@@ -354,13 +415,15 @@ class Watch(Parametrised):
         """
         del self._open[self._find(decision)[0]]
 
-    def read(self, log: Log, *, inverse: str = "propensities", without_feedback: int = 0) -> None:
+    def read(
+        self, log: Log | SetLog, *, inverse: str = "propensities", without_feedback: int = 0
+    ) -> None:
         """Add the rounds of a log.
 
         Parameters
         ----------
         log
-            The log.
+            The log; a `SetLog` for sets.
         inverse
             Source of 1/q: "propensities" (default), or "weights", the log's estimates of 1/q.
         without_feedback
@@ -369,8 +432,14 @@ class Watch(Parametrised):
             depend on actions and losses.
         """
         check_integer(self, "without_feedback", without_feedback, 0)
-        if not isinstance(log, Log):
-            raise refuse(self, "log", "a Log", log)
+        if isinstance(log, SetLog) and self._sets is not None:
+            check_choice(self, "inverse", inverse, ("propensities",))
+            self._read_sets(log)
+            self._leave_out(without_feedback)
+            return
+        if not isinstance(log, Log) or self._sets is not None:
+            known = "a Log, for sets a SetLog and max_chosen= of the Watch"
+            raise refuse(self, "log", known, log)
         check_inverse(self, log, inverse)
         if self.n_actions not in (None, log.n_actions):
             raise ParameterError(
@@ -401,20 +470,42 @@ class Watch(Parametrised):
             kernel.add(sums, moments, absent, *how, evidence.COLUMNS, plain, 0.0)
         self._sums, self._moments, self._absent = sums, moments, absent
         self._with_feedback += len(log)
-        self._abandoned += without_feedback
-        self._kinds[:-1, evidence.IN_PART] += without_feedback
-        self._kinds[-1, evidence.AS_PLAYED] += without_feedback
+        self._leave_out(without_feedback)
+
+    def _leave_out(self, rounds: int) -> None:
+        """Count rounds without feedback of which nothing else is known."""
+        self._abandoned += rounds
+        self._kinds[:-1, evidence.IN_PART] += rounds
+        self._kinds[-1, evidence.AS_PLAYED] += rounds
+
+    def _read_sets(self, log: SetLog) -> None:
+        """Add the rounds of a log of sets, or none of them if one is not valid."""
+        if log.n_actions != self.n_actions:
+            raise ParameterError(
+                f"The log must have the {self.n_actions} elements of the Watch; it has "
+                f"{log.n_actions}."
+            )
+        assert self._sets is not None
+        rounds = []
+        for context, action, losses, q, available in log:
+            targets, weights = self.targets(context, available), log.weights(q)
+            self.overlap(targets, self._sets.action(action, available), weights)
+            rounds.append((targets, action, weights, self._sets.losses(losses, len(action))))
+        for targets, action, weights, losses in rounds:
+            self._add_sets(Overlap.of(targets, action, self._seen), weights, losses)
+        self._with_feedback += len(log)
 
     @classmethod
     def over(
         cls,
-        log: Log,
+        log: Log | SetLog,
         policies: Mapping[str, Any] | None = None,
         *,
         loss_range: tuple[float, float] = (0.0, 1.0),
         confidence: float = 0.95,
         inverse: str = "propensities",
         without_feedback: int = 0,
+        floors: Mapping[str, float] | None = None,
     ) -> Self:
         """Return a new watch with the rounds of a log, and its names and rewards if it has them.
 
@@ -422,7 +513,7 @@ class Watch(Parametrised):
         ----------
         log, inverse, without_feedback
             As in `read`.
-        policies, loss_range, confidence
+        policies, loss_range, confidence, floors
             As in `Watch`. For a log with rewards, its `value_range` replaces `loss_range`.
 
         Examples
@@ -440,8 +531,13 @@ class Watch(Parametrised):
         always 0          0.5000 to 0.8097  -366.9 to -100.7       better
         always 1          0.1502 to 0.3137  165.1 to 283.3         worse
         """
+        if isinstance(log, SetLog):
+            how = policies, log.n_actions, loss_range, confidence
+            watch = cls(*how, max_chosen=log.max_chosen, floors=floors)
+            watch.read(log, without_feedback=without_feedback)
+            return watch
         if not isinstance(log, Log):
-            raise refuse("Watch.over", "log", "a Log", log)
+            raise refuse("Watch.over", "log", "a Log or a SetLog", log)
         span = None if log.rewards is None else log.value_range
         watch = cls(policies, log.n_actions, loss_range, confidence, log.names, span)
         watch.read(log, inverse=inverse, without_feedback=without_feedback)
@@ -593,20 +689,23 @@ class Watch(Parametrised):
     def _completed(self) -> tuple[FloatArray, NDArray[np.int64]]:
         """Return the sums with the reserves of open rounds, and the kinds of other open rounds."""
         sums, kinds = self._sums, self._kinds
-        centred = [held for held in self._open.values() if held[2] is not None]
+        centred = [held for held in self._open.values() if _is_known(*held[1:])]
         if centred:
             sums = sums.copy()
             for held, weight, centre in centred:
                 self._reserve(sums, held, weight, centre)
         if len(centred) < len(self._open):
-            rest = [held.kinds for held, _, centre in self._open.values() if centre is None]
+            rest = [held.kinds for held, *how in self._open.values() if not _is_known(*how)]
             counts = [(np.array(rest) == kind).sum(axis=0) for kind in range(kinds.shape[1])]
             kinds = kinds + np.column_stack(counts)
         return sums, kinds
 
-    @staticmethod
-    def _reserve(sums: FloatArray, held: Shares, weight: Any, centre: Any) -> None:
+    def _reserve(self, sums: FloatArray, held: Any, weight: Any, centre: Any) -> None:
         """Add the largest terms of a round without feedback."""
+        if self._sets is not None:
+            unknown = np.full(len(held.elements), np.nan)
+            self._sets.add(sums, self._moments.copy(), self.policies, held, weight, unknown)
+            return
         how = held.played, held.copied, weight, evidence.COLUMNS, centre.rows, centre.own
         kernel.reserve(sums, *how)
 
@@ -656,16 +755,30 @@ class Watch(Parametrised):
 
     def targets(
         self, context: Any, available: IntArray | None = None, n_actions: int | None = None
-    ) -> list[Target]:
+    ) -> list[Any]:
         """Ask the policies for their actions on a context, among the available actions."""
+        if self._sets is not None:
+            return [
+                self._sets.target(name, policy, told, context, available, self._places)
+                for (name, policy), told in zip(self.policies.items(), self._told, strict=True)
+            ]
         K = self.n_actions if n_actions is None else n_actions
         return [
             target(name, policy, told, context, available, K, self._places)
             for (name, policy), told in zip(self.policies.items(), self._told, strict=True)
         ]
 
-    def check_loss(self, loss: Any) -> float:
-        """Check a loss, and scale it to [0, 1]."""
+    def overlap(self, targets: list[Any], action: IntArray, weights: FloatArray | None) -> Overlap:
+        """Return the overlap of the policies' sets with the chosen set, whose weights fit it."""
+        assert self._sets is not None
+        held = Overlap.of(targets, action, self._seen)
+        self._sets.check_floors(self.policies, held, weights)
+        return held
+
+    def check_loss(self, loss: Any, size: int | None = None) -> Any:
+        """Check a loss, or the losses of a set of this size, and scale them to [0, 1]."""
+        if self._sets is not None:
+            return self._sets.losses(loss, size or 0)
         low, high = self._range
         return (check_chosen_loss(loss, (low, high)) - low) / (high - low)
 
@@ -681,24 +794,32 @@ class Watch(Parametrised):
                 "abandon(decision) for decisions that will never have one."
             )
 
-    def enter(
-        self, key: Hashable, held: Shares, weight: float | None, centre: Centre | None = None
-    ) -> None:
+    def enter(self, key: Hashable, held: Any, weight: Any, centre: Centre | None = None) -> None:
         """Add an open round. Never fails.
 
         A `centre` needs a weight of exactly 1/q, with q known for every action.
         """
         self._open[key] = held, weight, centre
 
-    def settle(self, key: Hashable, loss: float, weight: float | None = None) -> None:
+    def settle(self, key: Hashable, loss: Any, weight: Any = None) -> None:
         """Add the loss of an open round, in [0, 1]. Never fails."""
         held, known, centre = self._open.pop(key)
         self._with_feedback += 1
+        if self._sets is not None:
+            self._add_sets(held, known if weight is None else weight, loss)
+            return
         plain = nothing_predicted(len(self.policies)) if centre is None else centre.rows
         how = held.played, held.copied, known if weight is None else weight, loss
         own = 0.0 if centre is None else centre.own
         sums = self._sums, self._moments, self._absent
         kernel.add(*sums, *how, evidence.COLUMNS, plain, own)
+
+    def _add_sets(self, held: Overlap, weights: FloatArray, losses: FloatArray) -> None:
+        assert self._sets is not None
+        self._sets.add(self._sums, self._moments, self.policies, held, weights, losses)
+        self._absent += held.copied[:-1] > 0.0
+        known = ~np.isnan(losses)
+        self._seen[:, held.elements[known]] += losses[known], np.ones(known.sum())
 
     def extended(self, policies: Mapping[str, Any], n_actions: int | None = None) -> Self:
         """Return a watch that continues with more policies, and more actions.
@@ -714,7 +835,7 @@ class Watch(Parametrised):
             New number of actions.
         """
         how = self.loss_range, self.confidence, self.names, self.rewards
-        twin = type(self)(policies, n_actions, *how)
+        twin = type(self)(policies, n_actions, *how, self.max_chosen, self.floors)
         old = {name: row for row, name in enumerate(self.policies)}
         if not old.keys() <= twin.policies.keys():
             raise ParameterError("extended() needs all policies of the Watch, and new ones.")
@@ -726,7 +847,8 @@ class Watch(Parametrised):
         twin._absent = np.append(self._absent, every)[rows[:-1]]
         for key, (held, weight, centre) in self._open.items():
             wider = None if centre is None else centre.extended(rows)
-            twin._open[key] = Shares(held.played[rows], held.copied[rows]), weight, wider
+            twin._open[key] = held.extended(rows), weight, wider
+        twin._seen = self._seen.copy()
         twin._with_feedback, twin._abandoned = self._with_feedback, self._abandoned
         return twin
 
@@ -758,9 +880,26 @@ class Watch(Parametrised):
         moments = (self._moments[:, [1, 3, 4, 5]] >= 0.0).all()
         require(self, sums=within.all(), kinds=counted.all(), moments=moments)
 
+    def _could_wait(self, held: Any, weight: Any, centre: Centre | None) -> bool:
+        """Return whether a stored open round belongs to this watch."""
+        if self._sets is None:
+            plain = isinstance(held, Shares) and not isinstance(weight, np.ndarray)
+            return plain and (centre is None or weight is not None)
+        if not isinstance(held, Overlap) or centre is not None:
+            return False
+        size = len(held.elements)
+        shaped = isinstance(weight, np.ndarray) and weight.shape in ((1, size), (2, size))
+        return held.fits and (weight is None or shaped)
+
     # Parts ------------------------------------------------------------------------------------
 
-    def _find(self, decision: Any) -> tuple[Hashable, Shares, float | None, Centre | None]:
+    def _inverse(self, decision: Any, held: Any, weight: Any) -> Any:
+        """Return the weights of a decision that were unknown before its loss."""
+        if self._sets is None:
+            return inverse(self, decision, None, weight)
+        return element_weights(self, decision, len(held.elements), None, weight)
+
+    def _find(self, decision: Any) -> tuple[Hashable, Any, Any, Centre | None]:
         key = _key(decision)
         if key not in self._open:
             raise DecisionError(
@@ -771,11 +910,19 @@ class Watch(Parametrised):
 
     def _action(self, action: Any, available: IntArray | None) -> int:
         if not isinstance(action, int | np.integer) or isinstance(action, bool):
-            raise InputTypeError(f"A Watch takes single actions, integers; got {short(action)}.")
+            raise InputTypeError(
+                f"A Watch without max_chosen= takes single actions, integers; got {short(action)}. "
+                "For sets of elements, pass n_actions= and max_chosen= to Watch."
+            )
         known = math.inf if self.n_actions is None else self.n_actions
         if not 0 <= action < known or (available is not None and action not in available):
             raise ParameterError(f"action={action} is not an available action.")
         return int(action)
+
+
+def _is_known(weight: Any, centre: Any) -> bool:
+    """Return whether the largest terms of an open round are computed from its own weights."""
+    return centre is not None or isinstance(weight, np.ndarray)
 
 
 def _negative(ends: Interval) -> Interval:
