@@ -438,12 +438,9 @@ class PassedOn(Availability):
     def restrict(
         self, opened: OpenRound, some: IntArray, n_actions: int, past: Objective | None, span: Any
     ) -> None:
-<<<<<<< HEAD
         sets = past is not None and past.oracle.chooses_sets
-        opened.plays = substitution(some, -1 if sets else int(some[0]), n_actions)
-=======
-        opened.plays = substitution(some, int(some[0]) if len(some) else -1, n_actions)
->>>>>>> set-6
+        instead = -1 if sets or not len(some) else int(some[0])
+        opened.plays = substitution(some, instead, n_actions)
 
     def complete(self, opened: OpenRound, losses: Any, span: LossRange | None) -> Any:
         return losses
