@@ -43,6 +43,10 @@ FULL = {
 }
 BANDITS = {
     "bandit": hn.ContextSemiBanditFTPL(FINITE, seed=0),
+    "bandit, exploring": hn.ContextSemiBanditFTPL(FINITE, exploration=0.1, seed=0),
+    "bandit, hinted and exploring": hn.ContextSemiBanditFTPL(
+        FINITE, exploration=0.1, predictor=MEAN, trust=hn.Trust(prior=1.0), seed=0
+    ),
     "bandit, anytime": hn.ContextSemiBanditFTPL(FINITE, epsilon="anytime", seed=0),
     "bandit, hinted": hn.ContextSemiBanditFTPL(
         FINITE, epsilon=0.2, predictor=MEAN, trust=hn.Trust(prior=1.0), seed=0

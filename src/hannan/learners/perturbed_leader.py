@@ -407,13 +407,14 @@ def replay(
 ) -> list[Action]:
     """Return the actions of a round under the first draws of other noise."""
     twin = leader.reseeded(rng.integers(2**64, dtype=np.uint64))
+    K = len(opened.context) if leader.oracle.takes_items else leader.n_actions or 1
     actions: list[Action] = []
     for n in range(copies):
-        if opened.advice is not None and twin.uniform(n) < opened.share:
-            actions.append(copy.copy(opened.advice))
-            continue
-        opened.play(past.action(opened.context, Draw(twin.noise, n, opened.draw.scale)))
-        actions.append(opened.action)
+        chosen = opened.without_base(twin.uniform(n), K) if opened.mixes else None
+        if chosen is None:
+            opened.play(past.action(opened.context, Draw(twin.noise, n, opened.draw.scale)))
+            chosen = opened.action
+        actions.append(chosen)
     return actions
 
 
