@@ -45,7 +45,9 @@ GLOSSARY = {
     r"(?! (?:the|an?|rows|contexts|features)\b)|\btaken up\b",
     "advice": r"\b(?:heed(?:s|ed)?|advice|has a say)\b",
     "master": r"\bmasters?\b",
-    "guess": r"\bguess(?:es|ed|ing)?\b(?<!first guess)(?<!first guesses)",
+    # Not the parameter `guess`, of which the docstring is a line of its own.
+    "guess": r"\bguess(?:es|ed|ing)?\b(?!=)(?<!first guess)(?<!first guesses)(?<!^guess)"
+    r"(?<!^shared, guess)",
     "coins": r"\bcoins?\b",
     "shadow": r"\bshadows?\b",
     "instability cost": r"\bwhat (?:its |their |the |our )?(?:own )?instability costs?\b",
@@ -207,7 +209,7 @@ def python(path: Path, group: str) -> Iterator[Unit]:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and node.body:
             text = ast.get_docstring(node) or ""
             start = node.body[0].lineno
-            plain = isinstance(node, ast.FunctionDef) and not is_property(node)
+            plain = isinstance(node, ast.FunctionDef) and not states_facts(node)
             for offset, block in docstring_blocks(text):
                 first = offset == 0
                 yield Unit(
@@ -223,10 +225,11 @@ def python(path: Path, group: str) -> Iterator[Unit]:
             yield Unit(group or "comments", path, token.start[0], token.string.lstrip("# "))
 
 
-def is_property(node: ast.FunctionDef) -> bool:
-    """Return whether a function is a property, whose docstring may begin with a noun."""
-    names = {getattr(d, "attr", getattr(d, "id", "")) for d in node.decorator_list}
-    return bool(names & {"property", "cached_property", "setter"})
+def states_facts(node: ast.FunctionDef) -> bool:
+    """Return whether a docstring begins with a noun or a statement: a property or a claim."""
+    made = [getattr(d, "func", d) for d in node.decorator_list]
+    names = {getattr(d, "attr", getattr(d, "id", "")) for d in made}
+    return bool(names & {"property", "cached_property", "setter", "claim"})
 
 
 def units(paths: tuple[Path, ...] = ()) -> Iterator[Unit]:

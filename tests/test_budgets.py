@@ -4,7 +4,9 @@ They are lowered as the tree shrinks, and raised only with a feature, by what it
 `hn.replay` and its page, checked and estimated propensities, frames, the comparisons and the log
 of `Decider`, tables and plots for notebooks, and the commands `demo`, `init`
 and `describe`; its round by centred statements, marks of ids,
-robust scales and the requests that its log holds.
+robust scales and the requests that its log holds. Sets of elements needed lines: hints with their
+claims, predictors, baselines, `Decider`, `Watch`, open routes. They needed the member `inclusion`
+of objectives. A round also reads missing losses and bounds the cost of truncation.
 """
 
 from __future__ import annotations
@@ -27,14 +29,14 @@ from hannan.core.oracle import Objective
 ROOT = Path(hn.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
-LINES = 70_190
-LINES_OF_CODE = 46_046
+LINES = 74_660
+LINES_OF_CODE = 49_080
 COMPLEX_FUNCTIONS = 11
 VAGUE_NAMES = 624
-MEMBERS = {Objective: 19, hn.Oracle: 24, hn.Learner: 48}
+MEMBERS = {Objective: 20, hn.Oracle: 24, hn.Learner: 48}
 # Calls of our own functions in one round, and the files that they are in.
-BANDIT_ROUND = (65, 19)
-DECIDER_ROUND = (121, 32)
+BANDIT_ROUND = (67, 19)
+DECIDER_ROUND = (124, 32)
 
 NOT_CODE = {
     tokenize.COMMENT,

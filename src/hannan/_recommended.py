@@ -133,12 +133,10 @@ def bandit(
         raise ParameterError("Give either n_contexts= or policies=, not both.")
     sets = isinstance(policies, Oracle) and policies.chooses_sets
     span = _check_range(options.get("loss_range", (0.0, 1.0)), sets)
+    settings: dict[str, Any] = {"seed": seed, **options}
     if sets and not policies.takes_functions:
-        if n_actions is not None and n_actions != policies.n_actions:
-            raise _other_number(policies, n_actions)
-        if "predictor" not in options:
-            options["predictor"] = _of_elements(policies, span, shared, features, guess)
-        return Restarting(ContextSemiBanditFTPL(policies, seed=seed, **options), **restarts)
+        base: Learner = _of_sets(policies, n_actions, span, settings, shared, features, guess)
+        return Restarting(base, **restarts)
     if shared is not False or features is not None or guess is not None:
         raise ParameterError(
             "shared=, features= and guess= are for policy classes that choose sets of elements. "
@@ -148,19 +146,39 @@ def bandit(
         oracle = _oracle(n_actions, n_contexts, policies)
     else:
         oracle = _described(actions, n_actions, n_contexts, policies)
-    settings: dict[str, Any] = {"seed": seed, **options}
     if oracle.takes_items and not oracle.exact:
         settings.setdefault("epsilon", _CAUTIOUS)
     table = isinstance(oracle, FullTable) and set(options) <= set(_arguments_of(TsallisINF))
-    if oracle.max_chosen == 1 and "predictor" not in options and not oracle.stand_ins:
-        predictor: Any = Mean(_WIDTH if table else 1.0)
-        if oracle.takes_new_contexts:
-            predictor = Blend(seed=seed or 0)
-        if oracle.takes_items:
-            predictor = Hybrid(ridge=_PENALTY, seed=seed or 0)
-        settings["predictor"] = _scaled(predictor, span)
+    if oracle.max_chosen == 1 and not oracle.stand_ins:
+        settings.setdefault("predictor", _scaled(_usual_predictor(oracle, table, seed), span))
     base = TsallisINF(oracle, **settings) if table else ContextSemiBanditFTPL(oracle, **settings)
     return Restarting(base, **restarts)
+
+
+def _usual_predictor(oracle: Oracle, table: bool, seed: int | None) -> Any:
+    """Return the predictor of the losses of single actions."""
+    if oracle.takes_items:
+        return Hybrid(ridge=_PENALTY, seed=seed or 0)
+    if oracle.takes_new_contexts:
+        return Blend(seed=seed or 0)
+    return Mean(_WIDTH if table else 1.0)
+
+
+def _of_sets(
+    oracle: Oracle,
+    n_actions: Any,
+    span: tuple[float, float],
+    settings: dict[str, Any],
+    shared: Any,
+    features: Any,
+    guess: Any,
+) -> ContextSemiBanditFTPL:
+    """Return the learner for sets of elements."""
+    if n_actions is not None and n_actions != oracle.n_actions:
+        raise _other_number(oracle, n_actions)
+    if "predictor" not in settings:
+        settings["predictor"] = _of_elements(oracle, span, shared, features, guess)
+    return ContextSemiBanditFTPL(oracle, **settings)
 
 
 def experts(

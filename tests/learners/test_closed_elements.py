@@ -79,7 +79,7 @@ def test_whatever_is_asked_only_feasible_sets_are_played(kind, name, loss_range)
 
 
 @LEARNERS
-def test_several_decisions_have_sets_of_their_own(kind):
+def test_several_decisions_have_separate_sets(kind):
     learner = kind(hn.oracles.Subsets(5, 2), seed=0)
     given = [[0, 1, 2], None, [True, False, False, True, True]]
     decisions = learner.decide_many([None] * 3, available=given)
@@ -400,7 +400,7 @@ def test_restarting_plays_the_available_elements_as_its_learner_does(name):
     assert np.array_equal(learner.best_policy()(), alone.best_policy()())
 
 
-def test_missing_losses_do_not_spoil_the_charge_for_closed_elements():
+def test_missing_losses_do_not_spoil_the_charge_for_unavailable_elements():
     rng, oracle = np.random.default_rng(0), hn.oracles.Subsets(5, 2)
     learner = hn.ContextSemiBanditFTPL(oracle, seed=0)
     for t in range(40):

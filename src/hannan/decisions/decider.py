@@ -116,8 +116,9 @@ class Decider(Parametrised):
         With items, a function `f(context, actions)`. With `policies`, lists of names of elements
         in place of actions; this needs a `holdout`. Default: no comparison.
     shared, guess
-        For `policies`: whether an element costs the same in all contexts, and a first guess of the
-        outcome of each element, a mapping from names or one number for each, as in `bandit`.
+        For `policies`, as in `bandit`: whether an element costs the same in all contexts, and a
+        first guess of the outcome of each element. The latter is a mapping from names, or K
+        numbers.
     exploration
         Minimum probability of each available action. Default: 0.002 divided by the number of
         actions, so that two decisions in a thousand are random; 0.0001 per item with items. Not

@@ -9,13 +9,13 @@ from hannan.kernels.distribution import mean_weight
 
 
 @njit
-def mark(action, advice, hit):
-    """Set whether each element of an action is in the advice; both are sorted."""
+def mark(action, hint, hit):
+    """Set whether each element of an action is in the hint; both are sorted."""
     i = 0
     for k in range(action.size):
-        while i < advice.size and advice[i] < action[k]:
+        while i < hint.size and hint[i] < action[k]:
             i += 1
-        hit[k] = i < advice.size and advice[i] == action[k]
+        hit[k] = i < hint.size and hint[i] == action[k]
 
 
 @njit
@@ -32,15 +32,15 @@ def largest_step(values, action, hit, low, high):
 
 
 @njit
-def gap(values, advice, chosen):
-    """Return V of the advice minus the mean V of the chosen sets, [draws, K]."""
+def gap(values, hint, chosen):
+    """Return V of the hint minus the mean V of the chosen sets, [draws, K]."""
     total = 0.0
     for i in range(chosen.shape[0]):
         for j in range(chosen.shape[1]):
             if chosen[i, j]:
                 total += values[j]
-    for k in range(advice.size):
-        total -= chosen.shape[0] * values[advice[k]]
+    for k in range(hint.size):
+        total -= chosen.shape[0] * values[hint[k]]
     return -total / chosen.shape[0]
 
 

@@ -390,7 +390,7 @@ class ContextSemiBanditFTPL(Learner):
         if later is not None:
             step.prepare(later, measured.instability)
         if hint.predictor is not None:
-            self._teach(opened, readings)
+            hint.predictor.learn(opened.context, readings.observed, readings.observations)
         if estimate is None and self.oracle.counts_rounds:
             estimate = np.zeros(self._K or len(opened.context))
         if estimate is not None and not measured.added:
@@ -401,8 +401,6 @@ class ContextSemiBanditFTPL(Learner):
             leader.hidden_draws += 1
         if hint.mixes:
             hint.charge(opened, losses, weights, readings.missing)
-        if opened.explores:
-            self._floor.charge(opened, _sum(losses))
         (later or leader).number += opened.draws + measured.draws
         if measured is not NOTHING:  # D_t, ε_{t+1} = G / D_t
             opened.calls += measured.calls
@@ -478,19 +476,10 @@ class ContextSemiBanditFTPL(Learner):
         self._leader = later
         self._step.start(later)
 
-    def _teach(self, opened: Round, readings: Readings) -> None:
-        """Let the predictor learn from the losses that are not missing."""
-        action, losses, missing = opened.action, readings.losses, readings.missing
-        if missing is not None:
-            assert not isinstance(action, int)
-            action, losses = action[~missing], losses[~missing]
-        self._hint.predictor.learn(opened.context, action, losses)
-
     def _note(self, opened: Round, readings: Readings, surprise: Any, weights: Any) -> None:
         """Add the round to the account."""
-        account, scale, losses = self._account, opened.draw.scale, readings.losses
+        account, scale, losses = self._account, opened.draw.scale, readings.observations
         if readings.missing is not None:
-            losses = losses[~readings.missing]
             account.missing += int(readings.missing.sum())
             account.unseen += self._hint.unseen(opened, readings.missing)
         account.clipped += readings.clipped
@@ -508,7 +497,10 @@ class ContextSemiBanditFTPL(Learner):
             if self._step.schedules and c > opened.moment:  # weights were drawn for some contexts
                 B, K = self._offset.top, self.actions_on(opened.context)
                 account.scheduled += (c - opened.moment) * worst * B**2 * K / scale
-        account.loss += losses if type(losses) is float else _sum(losses)
+        lost = losses if type(losses) is float else _sum(losses)
+        account.loss += lost
+        if opened.explores:
+            self._floor.charge(opened, lost)
         if scale < account.top:
             account.out_of_order = True
         else:

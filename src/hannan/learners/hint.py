@@ -200,7 +200,7 @@ class HintRecord(Stored):
         Estimated extra cost of following the hint in every round, in units of the largest loss,
         and the sum of the squares of its terms.
     recent, recent_squares
-        The same sums for sets, multiplied by 0.99 in every round; 0 for single actions.
+        `cost` and `squares` for sets, multiplied by 0.99 in every round; 0 for single actions.
     W
         :math:`\sum 1/\beta`, where β = 1 - p is the share of the base learner: the factor by which
         hints increase the variance of loss estimates, summed over rounds.

@@ -242,15 +242,8 @@ def weigh(leader: PerturbedLeader, J: Resampling, opened: Any, needed: Any = Non
     mixes = opened.advice is not None or opened.explores > 0.0
     if draw.scale == 0.0 and not mixes:
         return 1.0 if isinstance(action, int) else np.ones(len(action))
-    distribution = None
-    if draw.noise is None:
-        draw = leader.again(draw)
-    if not draw.scale:
-        sure = past_of(leader, opened).chosen(context, WITHOUT_NOISE, 1)[0]
-        distribution = np.asarray(sure, dtype=np.float64)
-    elif J.exact is not False:
-        distribution = leader.total.distribution(context, draw, opened.baseline, opened.plays)
-    opened.distribution, opened.exact = distribution, distribution is not None
+    distribution = opened.distribution = _leaders_distribution(leader, J, opened)
+    opened.exact = distribution is not None
     mixed_set = mixes and not isinstance(action, int)
     if distribution is not None and not mixed_set:
         return mean_weights(distribution, opened, opened.limit)
@@ -271,6 +264,19 @@ def weigh(leader: PerturbedLeader, J: Resampling, opened: Any, needed: Any = Non
     opened.draws += used
     opened.calls += 2 * used if paired else used
     return weights
+
+
+def _leaders_distribution(leader: PerturbedLeader, J: Resampling, opened: Any) -> FloatArray | None:
+    """Return the distribution of the leader's choice at a decision, or None if it is unknown."""
+    context, draw = opened.context, opened.draw
+    if draw.noise is None:
+        draw = leader.again(draw)
+    if not draw.scale:
+        sure = past_of(leader, opened).chosen(context, WITHOUT_NOISE, 1)[0]
+        return np.asarray(sure, dtype=np.float64)
+    if J.exact is False:
+        return None
+    return leader.total.distribution(context, draw, opened.baseline, opened.plays)
 
 
 def out_of_order(

@@ -32,7 +32,7 @@ from hannan.learners.perturbed_leader import Past
 
 _TRIALS = 4  # draws that estimate the base learner's mean V
 _LARGEST_RATIO = 100.0  # cap in a measurement of the hints' advantage, which only sets their share
-_FORGETTING = 0.99  # of the recent advantage
+_FORGETTING = 0.99  # factor of the recent advantage in each round
 _ANY = -math.inf, math.inf
 
 
@@ -43,8 +43,8 @@ class SetHint(Hint):
 
     .. math:: p\\, (V(h) - E\\, V(a_0)) + \\sum_{j \\in a} (1 - r_j) (\\ell_j - V_j) ,
 
-    where a₀ is the base learner's set. Draws of their own estimate E V(a₀). If these were the draws
-    behind r, then missing feedback, which may react to S, could depend on r.
+    where a₀ is the base learner's set. Separate draws estimate E V(a₀). With the draws behind r,
+    missing feedback, which may react to S, could depend on r.
     """
 
     def __init__(

@@ -99,6 +99,10 @@ class Readings(NamedTuple):
 
     losses: Any
     """A number for an action; for a set, one per chosen element, the lowest where it is missing."""
+    observed: Any
+    """The action, or the elements with an observed loss."""
+    observations: Any
+    """Their losses."""
     missing: NDArray[np.bool_] | None = None
     """Whether the loss of each chosen element is missing, or None if none is."""
     clipped: int = 0
@@ -111,7 +115,8 @@ def read_losses(action: Action, loss: Any, loss_range: LossRange, clip: bool) ->
     With `clip`, move losses into the range.
     """
     try:
-        return Readings(check_seen(action, loss, loss_range))
+        losses = check_seen(action, loss, loss_range)
+        return Readings(losses, action, losses)
     except LossError:
         numbers = as_floats(loss)
         nothing, missing = np.isnan(numbers), None
@@ -122,9 +127,11 @@ def read_losses(action: Action, loss: Any, loss_range: LossRange, clip: bool) ->
         if missing is None and not clipped:
             raise
     losses = check_seen(action, inside, loss_range)
-    if missing is not None:
-        losses = np.where(missing, min(loss_range[0], 0.0), losses)
-    return Readings(losses, missing, clipped)
+    if missing is None or isinstance(action, int):
+        return Readings(losses, action, losses, None, clipped)
+    observed = action[~missing], losses[~missing]
+    losses = np.where(missing, min(loss_range[0], 0.0), losses)
+    return Readings(losses, *observed, missing, clipped)
 
 
 def warn_of_empty_set(owner: object, oracle: Any, loss_range: LossRange) -> None:

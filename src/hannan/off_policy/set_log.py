@@ -20,7 +20,7 @@ from hannan.core.rounds import IntArray, is_action
 from hannan.core.validation import FloatArray, LossRange, check_integer, refuse
 from hannan.off_policy.log import TINY
 from hannan.off_policy.rules import takes_available
-from hannan.off_policy.sets import Sets, counted_weights
+from hannan.off_policy.sets import WatchedSets, counted_weights
 
 _COLUMNS = ("context", "elements", "losses", "propensities", "available")
 
@@ -168,7 +168,7 @@ class SetLog:
         With `predicts`, the mean losses of the elements in earlier rounds are subtracted before
         losses are weighted, and added for all elements of the policy's set.
         """
-        sets = Sets("SetLog", self.n_actions, self.n_actions, (0.0, 1.0), None)
+        sets = WatchedSets("SetLog", self.n_actions, self.n_actions, (0.0, 1.0), None)
         told = callable(policy) and takes_available(policy)
         seen = np.zeros((2, self.n_actions))
         terms, ratios = np.zeros(len(self)), np.ones(len(self))

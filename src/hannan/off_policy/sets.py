@@ -99,7 +99,7 @@ class Overlap(Stored):
         )
 
 
-class Sets:
+class WatchedSets:
     """The sets that a `Watch` compares: their largest size, and known propensities of elements."""
 
     def __init__(

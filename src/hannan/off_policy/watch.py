@@ -43,7 +43,7 @@ from hannan.off_policy.rules import (
     target,
 )
 from hannan.off_policy.set_log import SetLog
-from hannan.off_policy.sets import Overlap, Sets, element_weights
+from hannan.off_policy.sets import Overlap, WatchedSets, element_weights
 
 _LONGEST = 200  # characters of an id
 
@@ -290,7 +290,7 @@ class Watch(Parametrised):
             self._range = _negative(check_bounded_range(self, rewards, "rewards"))
         self._sets, check = None, None
         if max_chosen is not None:
-            self._sets = Sets(self, max_chosen, n_actions, self._range, floors)
+            self._sets = WatchedSets(self, max_chosen, n_actions, self._range, floors)
             self._range, check = self._sets.range, partial(self._sets.check, places=self._places)
         elif floors is not None:
             raise ParameterError("floors= is for sets of elements: pass max_chosen=, too.")

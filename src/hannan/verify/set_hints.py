@@ -18,7 +18,7 @@ from hannan.oracles import FinitePolicies, Matchings, SpanningTrees, Subsets
 from hannan.verify.claim import Check, Effort, claim
 from hannan.verify.trial import SIGMAS, standard_error
 
-Sets = tuple[tuple[int, ...], ...]
+ListedSets = tuple[tuple[int, ...], ...]
 _RESULT = "Hints for sets (beyond the paper)"
 _BASE = 40_000  # draws that estimate the base learner's distribution
 _DRAWS = 64  # draws that estimate the instability cost of a round
@@ -58,7 +58,7 @@ class Always(Trust):
         return self.p
 
 
-def listed(sets: Sets) -> FinitePolicies:
+def listed(sets: ListedSets) -> FinitePolicies:
     """Return the class of these sets, of any sizes."""
     K = 1 + max(max(each) for each in sets)
     return FinitePolicies(np.array([[[j in each for j in range(K)]] for each in sets]))
@@ -148,8 +148,8 @@ def sample(case: HintedCase, n: int, seed: int, late: float = 1.0) -> HintedSamp
 
 
 TRIANGLES = [(0, 1), (1, 2), (0, 2), (2, 3), (1, 3)]
-PAIRED: Sets = ((0, 1), (2,))
-SIZES: Sets = ((0,), (1, 2, 3))
+PAIRED: ListedSets = ((0, 1), (2,))
+SIZES: ListedSets = ((0,), (1, 2, 3))
 CASES = {
     "matchings": HintedCase(Matchings(4, 4), 0.2, 30, (0, 5, 10, 15), 0.1, 0.9),
     "matchings, few draws": HintedCase(Matchings(3, 3), 0.3, 3, (0, 4, 8), 0.1, 0.9),
@@ -324,7 +324,7 @@ class HintedGame(NamedTuple):
     """A game with one hint in all rounds."""
 
     oracle: Oracle
-    sets: Sets
+    sets: ListedSets
     """All sets of the class."""
     trust: Trust
     hint: tuple[int, ...]
@@ -373,7 +373,7 @@ def steady(learner: ContextSemiBanditFTPL, t: int) -> FloatArray:
     return losses
 
 
-APART: Sets = ((0, 1), (2, 3), (4, 5), (6, 7))
+APART: ListedSets = ((0, 1), (2, 3), (4, 5), (6, 7))
 PLAYED = {
     "likeliest set punished": HintedGame(
         Subsets(6, 2),
@@ -429,7 +429,7 @@ def certificate(effort: Effort) -> Iterator[Check]:
 
 # Missing feedback ----------------------------------------------------------------------------
 
-TRIPLE: Sets = ((0, 1), (2, 3), (4,))
+TRIPLE: ListedSets = ((0, 1), (2, 3), (4,))
 SELECTIVE = {
     "two sets": HintedCase(
         listed(PAIRED), 0.9, 4, (0, 1), [0, 0, 1], [1, 1, 0], start=[0.2, 0.2, 0.4]
@@ -468,7 +468,7 @@ def _middle(case: HintedCase) -> float:
     return float(np.full(len(h), case.values, np.float64) @ (h - 0.5))
 
 
-def _excess(case: HintedCase, drawn: HintedSample, sets: Sets, rule: str) -> FloatArray:
+def _excess(case: HintedCase, drawn: HintedSample, sets: ListedSets, rule: str) -> FloatArray:
     """Return regret less account of each round, for the set with the largest mean.
 
     The account of a round with feedback is the growth of S, plus the estimated loss of the base
