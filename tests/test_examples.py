@@ -146,7 +146,7 @@ def test_routes_come_close_to_the_best_one():
         number for line in drawn("online_routing.py").splitlines()[:2] for number in numbers(line)
     )
     assert routes > 100
-    assert tenths[-1] < best + 0.5 < tenths[0]
+    assert max(tenths[0], tenths[-1]) < best + 0.5
 
 
 def test_the_price_rule_comes_close_to_the_best_one():
@@ -224,7 +224,7 @@ def test_rented_cables_become_cheaper_than_the_shortest_ones():
 def test_crews_find_their_lines():
     lines = drawn("crew_assignment.py").splitlines()
     chance, best, *sixths = (numbers(line)[-1] for line in lines[:-1])
-    assert best < sixths[-1] < best + 0.1 * (chance - best)
+    assert best <= sixths[-1] < best + 0.02 * (chance - best)
     assert len(numbers(lines[-1])) == 16
 
 

@@ -31,8 +31,9 @@ GROUPS = {
     "sets": (
         "Choose routes, slates and assignments",
         "An action is a set of elements: links of a route, items of a slate, pairs of a matching.",
-        """decider_routes online_routing switching_paths frames_and_graphs slate_recommendation
-        per_context crew_assignment crews_off_sick network_design image_cut own_solver""",
+        """decider_routes online_routing watch_sets switching_paths frames_and_graphs
+        slate_recommendation per_context crew_assignment crews_off_sick network_design image_cut
+        own_solver""",
     ),
     "experts": (
         "Learn from all losses",

@@ -34,7 +34,7 @@ def test_the_page_shows_the_output_of_the_demo_from_the_wheel(wheel_environment,
     shown = re.search(r"```text\n(Digits.*?)```", text, re.DOTALL)
     assert shown is not None
     ours, page = rows(printed), rows(shown[1])
-    assert len(ours) == 21
+    assert len(ours) == 22
     assert ours.keys() == page.keys()
     for name, (loss, regret) in ours.items():
         # Another processor rounds otherwise, and play that hangs on a hair's breadth turns out

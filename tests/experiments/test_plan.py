@@ -325,7 +325,7 @@ def test_a_bandit_that_is_told_its_contexts_needs_no_class_in_its_world():
      " 'max_restarts'?"),
     ({"type": "hn.bandit", "los_range": [0, 1]}, "hn.bandit has no argument 'los_range'; did you"
      " mean 'loss_range'?"),
-    ({"type": "bandit", "bogus": 1}, "bandit has no argument 'bogus'; there are n_actions, "),
+    ({"type": "bandit", "zzz": 1}, "bandit has no argument 'zzz'; there are n_actions, "),
     ({"type": "experts", "discount": [0.5]}, "experts has no argument 'discount'; did you mean"
      " 'discounts'?"),
     ({"type": "experts", "n_contexts": 3}, "experts has no argument 'n_contexts'; did you mean"

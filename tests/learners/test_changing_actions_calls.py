@@ -140,7 +140,6 @@ def test_sets_refuse_available(oracle):
 @pytest.mark.parametrize(
     "learner",
     [
-        hn.Restarting(hn.ContextFTPL(hn.oracles.Subsets(4, 2), seed=0)),
         hn.StronglyAdaptive(hn.ContextFTPL(hn.oracles.Subsets(4, 2), seed=0), seed=0),
         hn.Discounted(hn.ContextFTPL(hn.oracles.Subsets(4, 2), seed=0), 0.9),
         hn.AdaptiveDiscount(hn.oracles.Subsets(4, 2), seed=0),

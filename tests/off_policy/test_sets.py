@@ -9,7 +9,7 @@ import hannan as hn
 from hannan.core.storage import reread
 from hannan.off_policy import Log, Recorder, SetLog, Watch, Watched, evaluate
 from hannan.off_policy import supermartingales as evidence
-from hannan.off_policy.sets import Overlap, Sets, counted_weights
+from hannan.off_policy.sets import Overlap, WatchedSets, counted_weights
 from tests.cases import Match
 
 PAIRS = hn.oracles.Subsets(5, 2)
@@ -78,7 +78,7 @@ def test_every_step_is_a_supermartingale(kind):
         chances[policy] += floor
         q = np.minimum(chances @ [np.isin(np.arange(K), each) for each in SUBSETS], 1.0)
         losses = np.where(rng.random(K) < 0.5, rng.integers(2, size=K), rng.random(K))
-        sets = Sets("Watch", M, K, SPANS[trial % 3], {"today": floor})
+        sets = WatchedSets("Watch", M, K, SPANS[trial % 3], {"today": floor})
         seen = np.array([rng.random(K) * rng.integers(2, size=K), np.ones(K)])
         all_losses = np.array([loss_of(sets, losses, each) for each in SUBSETS])
         goal = all_losses[policy] - evidence.THETA * (chances @ all_losses)
@@ -103,7 +103,7 @@ def test_missing_losses_count_as_the_worst():
     for trial in range(300):
         policy, action = SUBSETS[rng.integers(len(SUBSETS))], SUBSETS[rng.integers(1, len(SUBSETS))]
         floors = [{"today": 0.1}, None][trial % 2]
-        sets = Sets("Watch", M, K, SPANS[trial % 3], floors)
+        sets = WatchedSets("Watch", M, K, SPANS[trial % 3], floors)
         weights = counted_weights(rng.uniform(0.1, 1.0, len(action)), int(rng.choice([0, 5])))
         seen = np.array([rng.random(K), np.ones(K)])
         losses, missing = rng.integers(2, size=len(action)) * 1.0, rng.random(len(action)) < 0.6

@@ -96,7 +96,7 @@ class C2UCB(SetBandit):
         if not isinstance(sampled, bool):
             raise refuse(self, "sampled", "True or False", sampled)
         self.seed = check_seed(self, seed)
-        super().__init__(oracle, loss_range, seed)
+        super().__init__(oracle, loss_range, seed if sampled else 0)
         self.features = features
         self.alpha = check_not_negative(self, "alpha", alpha)
         self.ridge = check_positive(self, "ridge", ridge)

@@ -64,7 +64,7 @@ class Hints:
         return (
             f"the predictor took part in {_percent(self.share)} of the rounds {spent}; following "
             f"it in every round would have {changed} the total loss by {amount} compared with the "
-            f"base learner alone{off if self.refused else ''}"
+            f"base learner alone{off if self.refused >= 0.005 else ''}"
         )
 
 

@@ -117,8 +117,11 @@ def read_losses(action: Action, loss: Any, loss_range: LossRange, clip: bool) ->
     try:
         losses = check_seen(action, loss, loss_range)
         return Readings(losses, action, losses)
-    except LossError:
-        numbers = as_floats(loss)
+    except LossError as error:
+        try:
+            numbers = as_floats(loss)
+        except (TypeError, ValueError):
+            raise error from None
         nothing, missing = np.isnan(numbers), None
         inside = np.clip(numbers, *loss_range) if clip else numbers
         clipped = int(np.count_nonzero((inside != numbers) & ~nothing))

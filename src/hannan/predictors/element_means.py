@@ -66,7 +66,7 @@ class ElementMeans(ElementPredictor, TablePredictor):
     >>> roads.estimate("to work").round(1)
     array([7.7, 4.8, 0. ])
     >>> roads.predict("to work").round(1)
-    array([ 7.7,  4.7, -0.7])
+    array([ 7.7,  4.7, -1. ])
 
     Contexts in the same part of the day share their means:
 
