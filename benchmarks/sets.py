@@ -22,7 +22,7 @@ from benchmarks.measure import Line, Matrix
 from benchmarks.sets_contenders import OURS
 from benchmarks.town import NETWORKS
 
-SEEDS = range(100, 105)
+SEEDS = range(100, 110)
 Figures = dict[str, list[float]]
 
 

@@ -34,7 +34,8 @@ class Trust(Stored):
     r"""Rule for how far a learner follows its predictor under bandit feedback.
 
     The learner plays hints with probability :math:`p = 1/(1 + e^{-2z})`. Here z is the hints'
-    measured advantage over the base learner in standard errors, plus `prior`. The base learner
+    measured advantage over the base learner in standard errors, plus `prior`. For sets, z is at
+    most 2 plus the advantage in recent rounds, and a negative z counts three times. The base learner
     keeps at least the share :math:`\phi/\sqrt{1 + \text{savings}}`. With fewer than four rounds
     with feedback per open round, p is smaller. The learner skips a hint if the measured cost S
     could exceed :math:`c \sqrt{G t}`. The guarantee holds for every rule; these constants
@@ -126,10 +127,10 @@ class Trust(Stored):
         prior: Any = self.prior
         floor: Any = self.floor
         z = prior - record.cost / math.sqrt(record.squares + 1.0)
+        if record.recent_squares:  # sets: hints must pay off recently, too, or end soon
+            z = min(z, _RECENT_PRIOR - record.recent / math.sqrt(record.recent_squares + 1.0))
+            z *= _STEEP if z < 0.0 else 1.0
         earned = 1.0 / (1.0 + math.exp(-2.0 * min(max(z, -250.0), 15.0)))  # less than 1
-        if record.recent_squares:  # sets: the hints must pay off in recent rounds, too
-            recent = _RECENT_PRIOR - record.recent / math.sqrt(record.recent_squares + 1.0)
-            earned = min(earned, 1.0 / (1.0 + math.exp(-2.0 * min(max(recent, -250.0), 15.0))))
         if record.waiting:
             # Without feedback the predictor's recommendation stays the same, so all open rounds
             # would get the same action. The base learner has a separate noise draw for each.
@@ -170,6 +171,7 @@ class Trust(Stored):
 
 
 _RECENT_PRIOR = 2.0  # initial recent advantage of the predictor, in standard errors
+_STEEP = 3.0  # factor of a negative advantage of hints for sets
 _FEW = 30  # rounds with feedback, below which the measured advantage is mostly noise
 _FILLED = ("prior", "floor", "share")
 _ANSWERED = 4.0  # rounds with feedback per open round from which hints get their full share
@@ -179,7 +181,7 @@ INEXACT = Trust(3.0, prior=2.0, floor=0.1, share=1.0)
 TABLE = Trust(3.0, prior=2.0, floor=0.1, share=0.97)  # for a known action distribution
 # For sets, estimates are compared with losses but never a baseline: residuals of both signs would
 # couple all elements of a set.
-SETS = Trust(3.0, prior=1.0, floor=0.1, share=0.97, baseline=None)
+SETS = Trust(3.0, prior=0.5, floor=0.25, share=0.97, baseline=None)
 
 
 class HintRecord(Stored):
