@@ -35,10 +35,10 @@ class Trust(Stored):
 
     The learner plays hints with probability :math:`p = 1/(1 + e^{-2z})`. Here z is the hints'
     measured advantage over the base learner in standard errors, plus `prior`. For sets, z is at
-    most 2 plus the advantage in recent rounds, and a negative z counts three times. The base learner
-    keeps at least the share :math:`\phi/\sqrt{1 + \text{savings}}`. With fewer than four rounds
-    with feedback per open round, p is smaller. The learner skips a hint if the measured cost S
-    could exceed :math:`c \sqrt{G t}`. The guarantee holds for every rule; these constants
+    most 2 plus the advantage in recent rounds, and a negative z counts three times. The base
+    learner keeps at least the share :math:`\phi/\sqrt{1 + \text{savings}}`. With fewer than four
+    rounds with feedback per open round, p is smaller. The learner skips a hint if the measured cost
+    S could exceed :math:`c \sqrt{G t}`. The guarantee holds for every rule; these constants
     determine how soon the learner follows a good predictor.
 
     For another rule, write a subclass with another method `wanted`. The budget and `share` limit
