@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
+import hannan as hn
 from benchmarks import sets_contenders as who
 from benchmarks import sets_worlds as worlds
-from benchmarks.measure import Line, Matrix
+from benchmarks.measure import Line, Matrix, rate, ratio, take_turns
 from benchmarks.sets_contenders import OURS
 from benchmarks.town import NETWORKS
 
@@ -131,7 +132,28 @@ def run() -> list[Line | Matrix]:
         if world.contenders is not who.of_times or NETWORKS.exists():
             figures[name], more = played(name, world.seeds)
             lines += more
-    return [*lines, _growth(figures[SHORT], figures[LONG]), matrix(figures)]
+    return [*lines, _growth(figures[SHORT], figures[LONG]), *speed(), matrix(figures)]
+
+
+def speed() -> list[Line]:
+    """Return the speed of Algorithm 3 with hints as a share of that without, in turns."""
+    lines = []
+    for name in ("grid", "slates", "matchings"):
+        game = worlds.stationary(name, SEEDS[0], rounds=3000)
+
+        def once(predictor: Any, game: Any = game) -> float:
+            learner = hn.ContextSemiBanditFTPL(game.oracle, predictor=predictor, seed=0)
+            started = time.process_time()
+            for losses in game.losses:
+                learner.update(losses[learner.act()])
+            return (time.process_time() - started) / len(game.losses)
+
+        hints = partial(once, hn.predictors.ElementMeans())
+        without, hinted = take_turns([partial(once, None), hints], 5)
+        share, rates = ratio(without, hinted), f"{rate(hinted)} and {rate(without)}"
+        what = f"{name}: rounds a second with hints over those without"
+        lines.append(Line(what, share, f"{share:.2f} ({rates})", 0.5))
+    return lines
 
 
 def played(name: str, seeds: Iterable[int]) -> tuple[Figures, list[Line]]:
