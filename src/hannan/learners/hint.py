@@ -182,6 +182,7 @@ TABLE = Trust(3.0, prior=2.0, floor=0.1, share=0.97)  # for a known action distr
 # For sets, estimates are compared with losses but never a baseline: residuals of both signs would
 # couple all elements of a set.
 SETS = Trust(3.0, prior=0.5, floor=0.25, share=0.97, baseline=None)
+INEXACT_SETS = Trust(3.0, prior=2.0, floor=0.02, share=1.0, baseline=None)
 
 
 class HintRecord(Stored):
@@ -263,7 +264,8 @@ def check_trust(
 ) -> Trust:
     """Return the `Trust` for a preset name or a `Trust`, completed by the oracle's preset."""
     if preset is None:
-        preset = SETS if oracle.chooses_sets else EXACT if oracle.exact else INEXACT
+        sets, single = (SETS, INEXACT_SETS), (EXACT, INEXACT)
+        preset = (sets if oracle.chooses_sets else single)[not oracle.exact]
     words = {"earned": preset, "baseline": Trust(None, baseline="prediction").filled(preset)}
     if isinstance(trust, str) and trust in words:
         found = words[trust]
