@@ -29,7 +29,7 @@ from hannan.core.oracle import Objective
 ROOT = Path(hn.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
-LINES = 74_660
+LINES = 74_680
 LINES_OF_CODE = 49_090
 COMPLEX_FUNCTIONS = 11
 VAGUE_NAMES = 624

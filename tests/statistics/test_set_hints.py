@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -224,7 +225,16 @@ def test_an_adversary_of_a_tiny_game_profits_from_an_omission(control):
 
 # Games of some length ----------------------------------------------------------------------------
 
-GULLIBLE = Trust(budget=20.0, prior=10.0, share=0.9)
+
+@dataclass(frozen=True)
+class Gullible(Trust):
+    """A rule that follows hints whatever they have cost."""
+
+    def wanted(self, record, n):
+        return 0.9 if record.with_feedback else 0.0
+
+
+GULLIBLE = Gullible(budget=20.0, share=0.9)
 ANY_SIZE = [each for n in range(3) for each in itertools.combinations(range(3), n)]
 SQUARE = [(0, 1), (1, 2), (2, 0), (0, 1)]
 TREES = [pair for pair in itertools.combinations(range(4), 2) if pair != (0, 3)]
