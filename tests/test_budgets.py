@@ -29,14 +29,14 @@ from hannan.core.oracle import Objective
 ROOT = Path(hn.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
-LINES = 74_680
-LINES_OF_CODE = 49_090
+LINES = 74_750
+LINES_OF_CODE = 49_150
 COMPLEX_FUNCTIONS = 11
 VAGUE_NAMES = 624
 MEMBERS = {Objective: 20, hn.Oracle: 24, hn.Learner: 48}
 # Calls of our own functions in one round, and the files that they are in.
 BANDIT_ROUND = (67, 19)
-DECIDER_ROUND = (124, 32)
+DECIDER_ROUND = (125, 32)
 
 NOT_CODE = {
     tokenize.COMMENT,

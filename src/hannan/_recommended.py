@@ -86,7 +86,7 @@ def bandit(
         values share their losses. Default False.
     features
         For sets: features of the elements, an array [K, p] or a function of the context that
-        returns one. Default None.
+        returns one. With an array, elements cost the same in all contexts. Default None.
     guess
         For sets: a first guess of each element's loss, K numbers. Default None: the lowest loss.
     seed

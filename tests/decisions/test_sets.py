@@ -306,7 +306,7 @@ def test_parameters_that_do_not_suit_sets_raise(changes, message):
         ({"losses": {"home-b": 1.0, "b-work": 2.0, "a-b": 1.0}}, "did not choose"),
         ({"losses": {"home-b": 1.0, "b-wrok": 2.0}}, "did you mean 'b-work'"),
         ({"losses": [1.0, 61.0]}, r"must lie in \[0, 60\]; got 61"),
-        ({"losses": [1.0, math.nan]}, "unknown outcome"),
+        ({"losses": [1.0, math.nan]}, "is missing"),
         ({"losses": [1.0, "2"]}, "must be one number"),
     ],
 )
@@ -381,3 +381,23 @@ def test_first_guesses_have_the_names_and_units_of_the_user(word):
 def test_first_guesses_are_checked(given, message):
     with pytest.raises(hn.ParameterError, match=message):
         hn.Decider(losses=(0, 5), **given)
+
+
+@pytest.mark.parametrize("rule", [["home-a", "b-work"], lambda context: ["home-a", "b-work"]])
+def test_a_current_rule_must_be_a_route(rule):
+    links = [("home", "a"), ("a", "work"), ("home", "b"), ("b", "work")]
+    d = hn.Decider(
+        policies=hn.oracles.Paths(links, "home", "work"), losses=(0, 9), baseline=rule, holdout=0.5
+    )
+    for call in (d.decide, lambda: d.decide_many([None, None])):
+        with pytest.raises(hn.ParameterError, match="which is not a set of Paths"):
+            call()
+    assert d.summary().decisions == 0
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_an_outcome_that_is_missing_is_named(missing):
+    d = hn.Decider(policies=hn.oracles.Subsets(2, 2), losses=(0, 9), seed=0)
+    d.decide(id="x")
+    with pytest.raises(hn.ParameterError, match="loss of 1 is missing"):
+        d.report("x", losses=[1.0, missing])

@@ -404,3 +404,30 @@ def test_a_learner_saved_with_open_decisions_plays_as_if_never_saved(name):
     assert learner.certificate() == twin.certificate()
     known = [(h.S, h.cost, h.recent, h.reserve, h.unpaid) for h in (learner.hint, twin.hint)]
     assert known[0] == known[1]
+
+
+def test_the_best_policy_is_that_of_predictions_that_paid_off():
+    """On a grid, the estimates of a base learner that decides few rounds are far worse."""
+    edges = [
+        ((i, j), (i + a, j + b)) for i in range(5) for j in range(5) for a, b in ((0, 1), (1, 0))
+    ]
+    edges = [edge for edge in edges if max(edge[1]) < 5]
+    oracle = hn.oracles.Paths(edges, (0, 0), (4, 4))
+    means = np.random.default_rng(0).uniform(0.1, 0.9, oracle.n_actions)
+    rng, regrets = np.random.default_rng(1), []
+    total = oracle.objective()
+    total.add(None, means)
+    for seed in range(3):
+        learner = hn.bandit(policies=oracle, seed=seed)
+        for _ in range(500):
+            action = learner.act()
+            learner.update((rng.random(len(action)) < means[action]).astype(float))
+        regrets.append(means[learner.best_policy()()].sum() - total.minima()[0])
+    assert max(regrets) < 0.3
+
+
+def test_a_current_rule_must_be_feasible():
+    oracle = hn.oracles.Matchings(2, 2)
+    learner = BANDIT(oracle, exploration=0.1, current_rule=[0, 1], seed=0)
+    with pytest.raises(hn.ParameterError, match="which Matchings cannot choose"):
+        learner.act()

@@ -228,7 +228,7 @@ def test_an_adversary_of_a_tiny_game_profits_from_an_omission(control):
 
 @dataclass(frozen=True)
 class Gullible(Trust):
-    """A rule that follows hints whatever they have cost."""
+    """A rule that follows hints at any cost."""
 
     def wanted(self, record, n):
         return 0.9 if record.with_feedback else 0.0

@@ -162,6 +162,21 @@ def has_available(oracle: Any, context: Any, plays: Available) -> bool:
     return not hasattr(oracle, "has_available") or oracle.has_available(context, plays)
 
 
+def is_feasible(total: Objective, context: Any, elements: IntArray) -> bool:
+    """Return whether a class can choose exactly these elements; True if it cannot tell."""
+    if not total.scored or not total.oracle.closes:
+        return True
+    losses = np.zeros(total.n_actions)
+    losses[elements] = -1.0
+    try:
+        chosen = total.action(
+            context, WITHOUT_NOISE, losses, substitution(elements, -1, total.n_actions)
+        )
+    except InfeasibleError:
+        return False
+    return np.array_equal(chosen, elements)
+
+
 def best_among(
     total: Objective, context: Any, available: IntArray, largest: float = 1.0
 ) -> int | None:

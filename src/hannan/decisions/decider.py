@@ -1001,11 +1001,12 @@ class Decider(Parametrised):
         if contexts is None:
             learner, contexts = self._begin(calls[0][0])
         read = []
-        for number, (row, allowed, *_, items, _) in enumerate(calls):
+        for number, (row, allowed, _, _, target, items, _) in enumerate(calls):
             try:
                 context, learn = contexts.read(row, items)
                 if self._sets is not None:  # raises if no set is available, or for the context
                     learner.would_play(context, available=allowed)
+                    self._check_baseline(context, target)
             except HannanError as error:
                 raise type(error)(f"Row {number}: {error}") from None
             learn()
@@ -1033,6 +1034,7 @@ class Decider(Parametrised):
         action, the action distribution, and the action that the holdout would have taken, if any.
         """
         group = self._group
+        self._check_baseline(context, target)
         opened = learner.open(context, allowed, late=True, committed=not group.share)
         number, action, distribution = opened.number, opened.action, opened.action_distribution()
         sets = self._sets is not None
@@ -1190,6 +1192,11 @@ class Decider(Parametrised):
         if self._sets is not None:
             return self._sets.choice(self._names, choice)
         return self._names.place(choice)
+
+    def _check_baseline(self, context: Any, target: Any) -> None:
+        if self._sets is not None and target is not None:
+            assert self._names is not None
+            self._sets.check_feasible(self._names, target, context)
 
     def _aim(self, context: Any, actions: Any, items: Items | None) -> Any:
         """Return the action of the baseline's rule, as an index; None if it takes no item."""

@@ -12,6 +12,7 @@ import numpy as np
 from hannan._recommended import bandit
 from hannan.core import InputTypeError, Learner, Oracle, ParameterError
 from hannan.core.arrays import as_floats, as_list
+from hannan.core.availability import is_feasible
 from hannan.core.frames import by_column, frame
 from hannan.core.params import short
 from hannan.core.rounds import OpenRound
@@ -95,6 +96,7 @@ class Sets(Stored):
                 who = type(oracle).__name__
                 raise ParameterError(f"policies= must know {what}: pass {argument} to {who}.")
         self.oracle, self.units, self.share = oracle, units, share
+        self._empty, self._feasible = oracle.objective(), set[Any]()
         self.shared, self.guess = shared, guess
         ends = min(units.low, 0.0) * oracle.max_chosen, max(units.high, 0.0) * oracle.max_chosen
         self.total = Units(**{units.plural: ends}, clip=True)  # sums may round beyond an end
@@ -175,6 +177,19 @@ class Sets(Stored):
             )
         return chosen
 
+    def check_feasible(self, names: Names, chosen: Chosen, context: Any) -> None:
+        """Raise `ParameterError` unless the class can choose the baseline's set on a context."""
+        key = self.oracle.key(context), chosen
+        if key in self._feasible:
+            return
+        if is_feasible(self._empty, context, np.array(chosen, dtype=np.intp)):
+            self._feasible.add(key)
+        else:
+            raise ParameterError(
+                f"The baseline gives {[names.all[j] for j in chosen]!r:.200}, which is not a set "
+                f"of {type(self.oracle).__name__}. Give all elements of a feasible set."
+            )
+
     # Outcomes -----------------------------------------------------------------------------------
 
     def outcomes(self, names: Names, chosen: Chosen, told: dict[str, Any]) -> tuple[float, ...]:
@@ -204,7 +219,16 @@ class Sets(Stored):
                 f"{plural}= must have {len(chosen)} numbers, one for each chosen element; got "
                 f"{len(values)}."
             )
-        return tuple(map(self.units.checked, values))
+        return tuple(self._checked(names.all[j], x) for j, x in zip(chosen, values, strict=True))
+
+    def _checked(self, name: Name, value: Any) -> float:
+        """Return the outcome of an element; a missing one raises an error that names it."""
+        if value is None or value != value:
+            raise ParameterError(
+                f"The {self.units.word} of {name!r} is missing; got {value}. Report a number for "
+                "each chosen element: if it was not measured, its usual value."
+            )
+        return self.units.checked(value)
 
     def losses(self, outcomes: Sequence[float] | FloatArray) -> FloatArray:
         """Return the learner's losses of outcomes."""

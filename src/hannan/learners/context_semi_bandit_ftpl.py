@@ -513,7 +513,14 @@ class ContextSemiBanditFTPL(Learner):
     # Statements -------------------------------------------------------------------------------
 
     def best_policy(self) -> Policy:
-        """Return the leader without noise: the best policy for the loss estimates so far."""
+        """Return the leader without noise: the best policy for the loss estimates so far.
+
+        For sets with a predictor that has reduced the loss, the best policy for its predictions.
+        """
+        if isinstance(self._hint, SetHint):
+            policy = self._hint.best_policy(self._leader.X.points)
+            if policy is not None:
+                return policy
         return losses_alone(self._leader.total).leader()
 
     def certificate(self) -> SemiBanditCertificate:

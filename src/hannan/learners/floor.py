@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Oracle, ParameterError
+from hannan.core.availability import is_feasible
 from hannan.core.rounds import IntArray, is_action
 from hannan.core.state import Number, State
 from hannan.core.stored import Stored
@@ -66,6 +67,7 @@ class Floor(Stored):
         self._least = float(exploration)
         self._n_actions = n_actions  # 0 if each round has its own items
         self._current_rule = current_rule
+        self._empty: Any = oracle.objective() if sets else None
         self.kept = 1.0 - (self._least if sets else n_actions * self._least)
         self.price = 0.0
 
@@ -98,7 +100,13 @@ class Floor(Stored):
                 f"current_rule= must give a set, an array of different elements from 0 to "
                 f"{self._n_actions - 1}; got {chosen!r:.100}."
             )
-        return elements.astype(np.intp)
+        elements = elements.astype(np.intp)
+        if not is_feasible(self._empty, opened.context, elements):
+            raise ParameterError(
+                f"current_rule= must give a feasible set; got {elements.tolist()!r:.100}, which "
+                f"{type(self._empty.oracle).__name__} cannot choose."
+            )
+        return elements
 
     def see(self, n_actions: int) -> None:
         """Update `kept` with the number of items in a round."""

@@ -645,6 +645,8 @@ class Hint(HintRecord):
         self.cost += gap
         self.squares += gap * gap
 
+    _compared = "the base learner alone"
+
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on the results of the hints; their advantage from 30 rounds with feedback."""
@@ -657,7 +659,7 @@ class Hint(HintRecord):
             always = "reduced" if gain >= 0.0 else "increased"
             notes.append(
                 f"the predictor took part in {self.hinted} of the rounds decided and {so_far} the "
-                f"total loss by about {abs(self.S):,.1f} compared with the base learner alone; "
+                f"total loss by about {abs(self.S):,.1f} compared with {self._compared}; "
                 f"following it in every round would have {always} the total loss by "
                 f"{abs(gain):,.1f} ± {error:,.1f}"
             )

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core import Oracle, Predictor
+from hannan.core import Oracle, Policy, Predictor
 from hannan.core.availability import has_available
 from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.core.predictor import check_guess
@@ -46,6 +46,8 @@ class SetHint(Hint):
     where a₀ is the base learner's set. Separate draws estimate E V(a₀). With the draws behind r,
     missing feedback, which may react to S, could depend on r.
     """
+
+    _compared = "the base learner of this run, which decides few rounds"
 
     def __init__(
         self,
@@ -152,6 +154,20 @@ class SetHint(Hint):
         self.squares += gain * gain
         self.recent = _FORGETTING * self.recent + gain
         self.recent_squares = _FORGETTING * self.recent_squares + gain * gain
+
+    def best_policy(self, contexts: Any) -> Policy | None:
+        """Return the best policy on some contexts for the predictor's bounds.
+
+        None if hints have not reduced the loss. The base learner decides few rounds, so its own
+        estimates are too rough then.
+        """
+        if not self.mixes or self.cost >= 0.0 or not contexts:
+            return None
+        total = self._empty.copy()
+        for context in contexts:
+            bounds, _ = self._bounds(context)
+            total.add(context, check_guess(self.predictor, bounds, self._n_actions, _ANY))
+        return total.leader()
 
     def _bounds(self, context: Any) -> tuple[Any, Any]:
         """Return the predictor's values to optimise, and its best estimates."""
