@@ -179,6 +179,7 @@ class Sets(Stored):
 
     def check_feasible(self, names: Names, chosen: Chosen, context: Any) -> None:
         """Raise `ParameterError` unless the class can choose the baseline's set on a context."""
+        context = self.oracle.check_context(context)
         key = self.oracle.key(context), chosen
         if key in self._feasible:
             return
