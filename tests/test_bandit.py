@@ -82,6 +82,10 @@ def test_sets_of_elements_have_means_or_a_regression(n_actions):
             "not both",
         ),
         ({"policies": hn.oracles.Subsets(4, 2), "n_contexts": 3}, "either n_contexts="),
+        (
+            {"policies": hn.oracles.Subsets(4, 2), "predictor": None, "guess": [0.1] * 4},
+            "but predictor= is given",
+        ),
     ],
 )
 def test_options_that_do_not_fit_sets_are_refused(given, message):

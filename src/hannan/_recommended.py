@@ -178,6 +178,11 @@ def _of_sets(
         raise _other_number(oracle, n_actions)
     if "predictor" not in settings:
         settings["predictor"] = _of_elements(oracle, span, shared, features, guess)
+    elif shared is not False or features is not None or guess is not None:
+        raise ParameterError(
+            "shared=, features= and guess= set up the default predictor, but predictor= is given. "
+            "Pass them to your predictor instead, or leave out predictor=."
+        )
     return ContextSemiBanditFTPL(oracle, **settings)
 
 
