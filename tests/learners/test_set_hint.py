@@ -431,3 +431,20 @@ def test_a_current_rule_must_be_feasible():
     learner = BANDIT(oracle, exploration=0.1, current_rule=[0, 1], seed=0)
     with pytest.raises(hn.ParameterError, match="which Matchings cannot choose"):
         learner.act()
+
+
+@pytest.mark.parametrize(
+    ("cost", "recent", "expected"),
+    [
+        (0.0, 0.0, 1.0 / (1.0 + math.exp(-1.0))),  # the prior alone
+        (6.0, 0.0, 1.0 / (1.0 + math.exp(-6.0 * (0.5 - 2.0)))),  # a loss counts three times
+        (0.0, 9.0, 1.0 / (1.0 + math.exp(-6.0 * (2.0 - 3.0)))),  # so does a recent one
+        (-30.0, 9.0, 1.0 / (1.0 + math.exp(-6.0 * (2.0 - 3.0)))),  # whatever came before
+        (-90.0, -9.0, 1.0 - 0.25 / math.sqrt(91.0)),  # the floor
+    ],
+)
+def test_the_share_of_hints_for_sets_depends_on_all_and_on_recent_rounds(cost, recent, expected):
+    record = SetHint(None, SETS, 4, (0.0, 1.0), 1.0, hn.oracles.Subsets(4, 2))
+    record.with_feedback, record.cost, record.squares = 100, cost, 8.0
+    record.recent, record.recent_squares = recent, 8.0
+    assert SETS.wanted(record, 100) == pytest.approx(expected, rel=1e-12)
