@@ -439,7 +439,7 @@ def test_a_current_rule_must_be_feasible():
         (0.0, 0.0, 1.0 / (1.0 + math.exp(-1.0))),  # the prior alone
         (6.0, 0.0, 1.0 / (1.0 + math.exp(-6.0 * (0.5 - 2.0)))),  # a loss counts three times
         (0.0, 9.0, 1.0 / (1.0 + math.exp(-6.0 * (2.0 - 3.0)))),  # so does a recent one
-        (-30.0, 9.0, 1.0 / (1.0 + math.exp(-6.0 * (2.0 - 3.0)))),  # whatever came before
+        (-30.0, 9.0, 1.0 / (1.0 + math.exp(-6.0 * (2.0 - 3.0)))),  # despite earlier savings
         (-90.0, -9.0, 1.0 - 0.25 / math.sqrt(91.0)),  # the floor
     ],
 )

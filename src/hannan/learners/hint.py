@@ -62,6 +62,7 @@ class Trust(Stored):
         Prediction that is subtracted from losses before they are weighted. "covered" (default):
         the estimate of each action that is likely enough, which preserves guarantee and
         certificate. "prediction": the prediction everywhere, without a guarantee. None: nothing.
+        With hints for sets always None, because residuals of both signs would couple elements.
 
     Examples
     --------
