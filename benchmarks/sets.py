@@ -1,7 +1,8 @@
 """Sets of elements with semi-bandit feedback: the recommended learner and its peers.
 
 `python -m benchmarks.sets grid --seeds 50 51` plays one environment with these seeds
-and prints the figures of all learners. Constants were chosen on other seeds than those of the study.
+and prints the figures of all learners. Constants were chosen on other seeds than those of the
+study.
 """
 
 from __future__ import annotations
